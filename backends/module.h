@@ -1,6 +1,7 @@
 // What a backend module gives to the runtime. A module is one shared library for one backend and one kind of device
-// (camp_ops_nvidia.so, camp_ops_nvidia_emulator.so, ...). The runtime opens it RTLD_NOW | RTLD_LOCAL and asks it for one table;
-// the module never links the runtime. Everything that crosses is plain data, C strings or a pointer of the table.
+// (camp_ops_nvidia.so, camp_ops_nvidia_emulator.so, ...). The runtime opens it RTLD_NOW | RTLD_LOCAL and asks it for
+// one table; the module never links the runtime. Everything that crosses is plain data, C strings or a pointer of the
+// table.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ struct module_message {
     char text[4096];
 };
 
-// The operands of one execute, outputs first, in the order of the C call. Null pointers only for empty tensors, which are never launched.
+// The operands of one execute, outputs first, in the order of the C call. Null pointers only for empty tensors, which
+// are never launched.
 struct operands {
     void *const *pointers;
     void *workspace;
@@ -32,7 +34,8 @@ struct operands {
     }
 };
 
-// Queue the operator on the stream of the current device (see module_table::set_device). plan is the plan struct of operators/<op>/<op>.h.
+// Queue the operator on the stream of the current device (see module_table::set_device). plan is the plan struct of
+// operators/<op>/<op>.h.
 using launcher_function = oprt_status_t (*)(const void *plan, const operands &operands, oprt_stream_t stream, module_message &message);
 
 struct launcher {
@@ -44,7 +47,8 @@ struct launcher {
     launcher_function launch;
 };
 
-// One table a module, static, never freed. device is an index from 0. Functions that return oprt_status_t fill message on failure.
+// One table a module, static, never freed. device is an index from 0. Functions that return oprt_status_t fill message
+// on failure.
 struct module_table {
     size_t table_size;
     const char *interface_hash;  // generated/interface.h; compared as text, a difference refuses the module
@@ -54,7 +58,8 @@ struct module_table {
 
     // Device count; OPRT_ERR_DEVICE_UNAVAILABLE with the vendor's reason when there is no usable driver.
     oprt_status_t (*device_count)(int32_t *count, module_message &message);
-    // Make device the calling thread's current device for every function below that names no device. Cheap when it is current already.
+    // Make device the calling thread's current device for every function below that names no device. Cheap when it is
+    // current already.
     oprt_status_t (*set_device)(int32_t device, module_message &message);
     oprt_status_t (*device_properties)(int32_t device, oprt_device_properties_t *properties, module_message &message);
     oprt_status_t (*synchronize_device)(module_message &message);

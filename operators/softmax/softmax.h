@@ -18,6 +18,24 @@ struct softmax_plan {
     layout<2> outer;  // where rows start; operands y, x; outer.elements == rows
 };
 
+// Blocks that a row may be split over: 1 up to softmax_split_columns columns. More leave a partial result each in the
+// workspace, so the number is fixed with the descriptor and must not depend on the device.
+inline constexpr int64_t softmax_split_columns = 16384;
+inline constexpr int64_t softmax_max_splits = 1024;
+
+inline int64_t softmax_splits(const softmax_plan &plan) {
+    const int64_t splits = plan.columns / softmax_split_columns + (plan.columns % softmax_split_columns != 0);
+    if (splits <= 1) return 1;
+    return splits < softmax_max_splits ? splits : softmax_max_splits;
+}
+
+// 16 bytes a split of each row (its maximum and sum), rounded up to 256; 0 when no row is split. rows * columns fits in
+// 63 bits, so this does too.
+inline size_t softmax_workspace_size_bytes(const softmax_plan &plan) {
+    const int64_t splits = softmax_splits(plan);
+    return splits == 1 ? 0 : static_cast<size_t>((plan.rows * splits * 16 + 255) / 256 * 256);
+}
+
 template <typename T>
 struct softmax_buffers {
     T *y;

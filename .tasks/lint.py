@@ -1,0 +1,58 @@
+"""The session `lint`: format and style of Python and C++, strict types of the package.
+
+The rules stand in .ruff.toml, .clang-format and bindings/pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+
+from . import environment
+from .arguments import Options
+from .project import ROOT, Failure, shown
+
+if typing.TYPE_CHECKING:
+    import nox
+
+PYTHON = ("noxfile.py", ".tasks", "bindings", "tests", "backends", "docs")
+CPP_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh", ".maca"}
+CPP_FOLDERS = ("runtime", "backends", "operators", "tests", "docs")
+
+
+def lint(session: nox.Session, options: Options) -> None:
+    environment.add(session, "lint", environment.LINT_TOOLS, ("ruff", "mypy", "clang-format"))
+    python = [name for name in PYTHON if (ROOT / name).exists()]
+    sources = cpp_sources(ROOT)
+    if options.fix:
+        environment.run(session, "ruff", "check", "--fix", "--quiet", *python, success_codes=[0, 1])
+        environment.run(session, "ruff", "format", *python)
+        environment.run(session, "clang-format", "-i", *sources, log=False)
+    problems = []
+    checks = {
+        "ruff check": ("ruff", "check", *python),
+        "ruff format": ("ruff", "format", "--check", *python),
+        "mypy": (
+            "python",
+            "-m",
+            "mypy",
+            "--strict",
+            "--config-file",
+            "bindings/pyproject.toml",
+            "bindings/operator_runtime",
+        ),
+        "clang-format": ("clang-format", "--dry-run", "--Werror", *map(str, sources)),
+    }
+    for name, command in checks.items():
+        status, output = environment.capture(session, *command, quiet=name == "clang-format")
+        if status:
+            print("\n".join(output.splitlines()[:200]))
+            problems.append(name)
+    if problems:
+        raise Failure(f"{', '.join(problems)} found something; nox -s lint -- --fix puts formats right")
+    session.log(f"{len(sources)} C++ files and {', '.join(python)} are as they should be")
+
+
+def cpp_sources(root: Path) -> list[str]:
+    paths = (path for folder in CPP_FOLDERS for path in (root / folder).rglob("*"))
+    return sorted(shown(path) for path in paths if path.suffix in CPP_SUFFIXES and path.is_file())

@@ -1,0 +1,43 @@
+// Stand-in for CUDA's <math_constants.h> on the emulator: the CUDART_... constants that kernels use.
+#pragma once
+
+#include "oprt_emulator/integers.h"
+
+#define CUDART_INF_F __int_as_float(0x7F800000)
+#define CUDART_NAN_F __int_as_float(0x7FFFFFFF)
+#define CUDART_MIN_DENORM_F __int_as_float(0x00000001)
+#define CUDART_MAX_NORMAL_F __int_as_float(0x7F7FFFFF)
+#define CUDART_NEG_ZERO_F (-0.0f)
+#define CUDART_ZERO_F 0.0f
+#define CUDART_ONE_F 1.0f
+#define CUDART_SQRT_HALF_F 0.707106781f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_PIO4_F 0.785398163f
+#define CUDART_L2E_F 1.442695041f
+#define CUDART_L2T_F 3.321928094f
+#define CUDART_LN2_F 0.693147181f
+#define CUDART_LNT_F 2.302585093f
+#define CUDART_LG2_F 0.301029996f
+#define CUDART_LGE_F 0.434294482f
+#define CUDART_TWO_TO_23_F 8388608.0f
+#define CUDART_TWO_TO_24_F 16777216.0f
+
+#define CUDART_INF __longlong_as_double(0x7FF0000000000000ll)
+#define CUDART_NAN __longlong_as_double(static_cast<long long>(0xFFF8000000000000ull))
+#define CUDART_NEG_ZERO (-0.0)
+#define CUDART_MIN_DENORM __longlong_as_double(0x0000000000000001ll)
+#define CUDART_ZERO 0.0
+#define CUDART_ONE 1.0
+#define CUDART_SQRT_TWO 1.4142135623730951
+#define CUDART_SQRT_HALF 0.70710678118654757
+#define CUDART_PI 3.1415926535897931
+#define CUDART_PIO2 1.5707963267948966
+#define CUDART_PIO4 0.78539816339744828
+#define CUDART_L2E 1.4426950408889634
+#define CUDART_L2T 3.3219280948873622
+#define CUDART_LN2 0.69314718055994529
+#define CUDART_LNT 2.3025850929940459
+#define CUDART_LG2 0.30102999566398120
+#define CUDART_LGE 0.43429448190325182

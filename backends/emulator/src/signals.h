@@ -1,0 +1,22 @@
+// Crash containment: a signal that a kernel raises abandons its grid instead of the process. Signals of anything else go to the handlers that
+// were there before.
+#pragma once
+
+#include <signal.h>
+
+namespace oprt_emulator {
+
+// Install the handlers, or put them back on top when somebody else's were installed since. Cheap when nothing changed.
+void ensure_signal_handlers() noexcept;
+
+// A stack for the handlers of the calling OS thread, until it ends.
+void provide_signal_stack() noexcept;
+void forget_signal_stack() noexcept;
+
+// Take the signals that must reach a helper thread out of a set to block.
+void keep_fault_signals(sigset_t &blocked) noexcept;
+
+// The signal that stops a worker inside a block whose grid has stop_requested.
+int stop_signal() noexcept;
+
+}  // namespace oprt_emulator

@@ -1,0 +1,210 @@
+"""How an operator is called from Python, the same for all of them: arrays to operands, a descriptor, a launch.
+
+An operator's own module (ops/<op>.py) says what its inputs and parameters are; all checks of values are C's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from operator_runtime import arrays, dtypes, graph, layout
+from operator_runtime.descriptors import Descriptor, Functions, Signature, cached
+from operator_runtime.errors import OperatorRuntimeError, Status, invalid, wrong_type
+from operator_runtime.layout import Shape
+from operator_runtime.operand import Operand
+from operator_runtime.prepared import Prepared
+from operator_runtime.selection import Place, choose, defaults, resolve
+from operator_runtime.staging import Staging
+from operator_runtime.stream import DEFAULT_STREAM, Stream, StreamOfCall, order, stream_of_argument
+from operator_runtime.tensor import Tensor
+
+Parameters = tuple[Any, ...]
+
+
+def broadcast(shapes: Sequence[Shape], parameters: Parameters) -> Shape:
+    """The result's shape of an operator that works element by element."""
+    return layout.broadcast_shape(*shapes)
+
+
+def as_given(parameters: Parameters) -> Sequence[Any]:
+    """C arguments that are the parameters themselves."""
+    return parameters
+
+
+class Operator:
+    """One operator of the C library.
+
+    Parameters
+    ----------
+    name : str
+        As in `oprt_create_<name>_descriptor`.
+    inputs : names of its inputs, in C's order
+    result_shape : function of the inputs' shapes and the parameters
+        Need not check anything: a shape that cannot be right is refused by C.
+    c_arguments : function of the parameters
+        What the create function takes after the tensors. Called once a descriptor.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[str],
+        *,
+        result_shape: Callable[[Sequence[Shape], Parameters], Shape] = broadcast,
+        c_arguments: Callable[[Parameters], Sequence[Any]] = as_given,
+    ) -> None:
+        self.name = name
+        self._input_names = tuple(inputs)
+        self._result_shape = result_shape
+        self._c_arguments = c_arguments
+        self._functions: Functions | None = None
+
+    def call(
+        self,
+        arguments: Sequence[Any],
+        parameters: Parameters = (),
+        *,
+        out: Any = None,
+        dtype: object = None,
+        backend: str | None = None,
+        device: str | None = None,
+        stream: object = None,
+    ) -> Any:
+        """Run the operator and return its result: out if given, else a new array of the first input's library.
+
+        parameters have to be hashable and to differ, as dictionary keys, wherever the operator differs.
+        """
+        code = None if dtype is None else dtypes.parse(dtype).code
+        inputs = [arrays.read(array, self.name, name, code) for array, name in zip(arguments, self._input_names, strict=True)]
+        output = None if out is None else self._read_output(out, code)
+        place = self._place(inputs, output, backend, device, stream)
+        if inputs[0].host is not None:
+            return self._call_on_host(inputs, output, parameters, place, stream)
+        if output is None:
+            shape = self._result_shape([operand.shape for operand in inputs], parameters)
+            wanted = (inputs[0].code, shape, layout.contiguous_strides(shape))
+        else:
+            wanted = output.signature
+        descriptor = self._descriptor(place, [wanted, *(operand.signature for operand in inputs)], parameters, inputs)
+        if output is None:
+            out = arrays.new_result(inputs[0], wanted[1], place)
+            output = arrays.read(out, self.name, "out", wanted[0])
+        queue = self._stream([*inputs, output], place, stream)
+        descriptor.run([output.pointer, *(operand.pointer for operand in inputs)], queue)
+        _note_use([out, *arguments], queue, descriptor)
+        return out
+
+    def prepare(
+        self,
+        out: Any,
+        arguments: Sequence[Any],
+        parameters: Parameters = (),
+        *,
+        dtype: object = None,
+        backend: str | None = None,
+        device: str | None = None,
+        stream: object = None,
+    ) -> Prepared:
+        """Bind the operator to its arrays."""
+        code = None if dtype is None else dtypes.parse(dtype).code
+        inputs = [arrays.read(array, self.name, name, code) for array, name in zip(arguments, self._input_names, strict=True)]
+        output = self._read_output(out, code)
+        operands = [output, *inputs]
+        place = self._place(inputs, output, backend, device, stream)
+        queue = self._stream(operands, place, stream)
+        borrowed = [out, *arguments]
+        if output.host is None:
+            descriptor = self._new_descriptor(place, [operand.signature for operand in operands], parameters, operands)
+            _note_use(borrowed, queue, descriptor)
+            pointers = [operand.pointer for operand in operands]
+            return Prepared(self.name, descriptor, pointers, queue, borrowed, None)
+        staging = self._staging(operands, parameters, place)
+        descriptor = self._new_descriptor(place, staging.signatures, parameters, operands)
+        return Prepared(self.name, descriptor, staging.allocate(place), queue, borrowed, staging)
+
+    def _read_output(self, out: Any, code: int | None) -> Operand:
+        output = arrays.read(out, self.name, "out", code)
+        if not output.writable:
+            raise invalid(f"{self.name}: out is read-only")
+        return output
+
+    def _place(
+        self, inputs: Sequence[Operand], output: Operand | None, backend: str | None, device: str | None, stream: object
+    ) -> Place:
+        operands = inputs if output is None else [*inputs, output]
+        on_host = [operand.host is not None for operand in operands]
+        if any(on_host) and not all(on_host):
+            names = [*self._input_names, "out"]
+            there = ", ".join(f"{name} in {'host' if host else 'device'} memory" for name, host in zip(names, on_host, strict=False))
+            raise wrong_type(f"{self.name}: {there}; move one with from_numpy() or .numpy()")
+        stream_place = stream.place if isinstance(stream, Stream) else None
+        return resolve(choose(backend, device, *(operand.place for operand in operands), stream_place))
+
+    def _stream(self, operands: Sequence[Operand], place: Place, stream: object) -> StreamOfCall:
+        """The argument, else the current stream of the library that made an array, else what its interface names."""
+        if stream is not None:
+            queue = stream_of_argument(stream, place, self.name)
+        else:
+            current = (arrays.current_stream(operand) for operand in operands)
+            queue = next((StreamOfCall.of(handle) for handle in current if handle is not None), DEFAULT_STREAM)
+        for operand in operands:
+            if operand.ready_on is not None and operand.host is None:
+                order(operand.ready_on, queue.stream, place)
+        return queue
+
+    def _descriptor(
+        self, place: Place, signatures: Sequence[Signature], parameters: Parameters, operands: Sequence[Operand]
+    ) -> Descriptor:
+        key = (self.name, place, defaults.technique, parameters, *signatures)
+        return cached(key, lambda: self._new_descriptor(place, signatures, parameters, operands))
+
+    def _new_descriptor(
+        self, place: Place, signatures: Sequence[Signature], parameters: Parameters, operands: Sequence[Operand]
+    ) -> Descriptor:
+        if self._functions is None:
+            self._functions = Functions.of(self.name)
+        try:
+            return Descriptor(self.name, self._functions, place, signatures, self._c_arguments(parameters))
+        except OperatorRuntimeError as error:
+            opaque = {str(operand.numpy_dtype) for operand in operands if dtypes.is_opaque(operand.code)}
+            if error.status != Status.UNSUPPORTED_DTYPE or not opaque:
+                raise
+            # C knows only the size of a dtype that it has no name for.
+            raise type(error)(f"{error} (an array holds {', '.join(sorted(opaque))})", error.status) from None
+
+    def _staging(self, operands: Sequence[Operand], parameters: Parameters, place: Place) -> Staging:
+        """The way to the device, after C has judged the arrays as they lie on the host."""
+        self._descriptor(place, [operand.signature for operand in operands], parameters, operands)
+        return Staging(operands)
+
+    def _call_on_host(
+        self, inputs: list[Operand], output: Operand | None, parameters: Parameters, place: Place, stream: object
+    ) -> Any:
+        if graph.current.graph is not None:
+            raise invalid(f"{self.name}: host arrays cannot be captured in a graph; use tensors in device memory")
+        if output is None:
+            shape = self._result_shape([operand.shape for operand in inputs], parameters)
+            wanted = (inputs[0].code, shape, layout.contiguous_strides(shape))
+            self._descriptor(place, [wanted, *(operand.signature for operand in inputs)], parameters, inputs)
+            output = arrays.read(arrays.new_result(inputs[0], shape, place), self.name, "out", inputs[0].code)
+        queue = self._stream(inputs, place, stream)
+        staging = self._staging([output, *inputs], parameters, place)
+        descriptor = self._descriptor(place, staging.signatures, parameters, inputs)
+        try:
+            pointers = staging.allocate(place)
+            staging.bring_in(queue.cdata)
+            descriptor.run(pointers, queue)
+            staging.bring_back(queue.cdata)
+        finally:
+            staging.close()
+        return output.array
+
+
+def _note_use(used: Sequence[Any], stream: StreamOfCall, descriptor: Descriptor) -> None:
+    """Remember what other libraries, and a graph that is being captured, have to know about a call."""
+    for array in used:
+        if type(array) is Tensor:
+            array._memory.last_stream = stream.stream
+    if graph.current.graph is not None:
+        graph.current.graph.keep(descriptor, *used)

@@ -1,0 +1,38 @@
+"""One array of a call as the C library sees it, whatever library made the array.
+
+Reading arrays into this form is for arrays.py; bringing host memory to the device and back is for staging.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operator_runtime._native import CData
+from operator_runtime.layout import Shape
+from operator_runtime.selection import Place
+
+
+@dataclass(slots=True)
+class Operand:
+    """An array: where its memory is, and its layout."""
+
+    array: Any  # the object that the caller gave; keeps the memory alive
+    library: str  # "numpy", "operator_runtime", "torch", "cupy", ...
+    code: int  # dtype
+    shape: Shape
+    strides: Shape  # in elements
+    pointer: CData  # of element [0, ..., 0] in device memory; null for host memory
+    host: NDArray[Any] | None  # host memory, with this dtype, shape and strides
+    place: Place | None  # of device memory
+    numpy_dtype: np.dtype[Any]  # in which values come back to the host
+    writable: bool = True
+    ready_on: int | None = None  # the stream that last wrote it, where the array's interface tells one
+
+    @property
+    def signature(self) -> tuple[int, Shape, Shape]:
+        """All that a descriptor depends on."""
+        return self.code, self.shape, self.strides

@@ -1,0 +1,66 @@
+// A thread's share of the terms of one output of reduce_sum: contiguous rows by 16-byte packs, all others term by term.
+// How threads share a row and add up their shares is left to the techniques.
+#pragma once
+
+#include <oprt_device.h>
+
+#include <cstdlib>
+
+#include "reduce_sum/reduce_sum.h"
+#include "shared/index.h"
+#include "shared/pack.h"
+#include "shared/running_sum.h"
+
+namespace oprt {
+
+// Whether the terms of a row are neighbours in memory.
+inline __host__ __device__ bool has_contiguous_rows(const reduce_sum_plan &plan) {
+    return plan.columns == 1 || (plan.inner.ndim == 1 && plan.inner.strides[0][0] == 1);
+}
+
+// Whether neighbouring rows are closer to each other in memory than neighbouring terms of one row.
+inline bool has_neighbouring_rows(const reduce_sum_plan &plan) {
+    if (plan.outer.ndim == 0 || plan.inner.ndim == 0) return false;
+    const int64_t between_rows = plan.outer.strides[1][plan.outer.ndim - 1];
+    const int64_t between_terms = plan.inner.strides[0][plan.inner.ndim - 1];
+    return std::abs(between_rows) < std::abs(between_terms);
+}
+
+// Sum of the terms first, first + step, ... below end of the row that begins at x_row. inner may have any rank and
+// strides.
+template <typename T>
+__device__ accumulate_t<T> sum_of_terms(const T *x_row, const layout<1> &inner, int64_t first, int64_t end,
+                                        int64_t step) {
+    running_sum<accumulate_t<T>> sum;
+    if (inner.ndim <= 1) {
+        const int64_t stride = inner.ndim == 1 ? inner.strides[0][0] : 0;
+        for (int64_t c = first; c < end; c += step) sum.add(to_accumulate(x_row[c * stride]));
+    } else {
+        for (int64_t c = first; c < end; c += step) sum.add(to_accumulate(x_row[offsets_at(inner, c).of[0]]));
+    }
+    return sum.total();
+}
+
+template <typename T>
+__device__ __forceinline__ accumulate_t<T> sum_of_pack(const pack<T> &terms) {
+    accumulate_t<T> sum = to_accumulate(terms.values[0]);
+#pragma unroll
+    for (int i = 1; i < pack<T>::size; ++i) sum += to_accumulate(terms.values[i]);
+    return sum;
+}
+
+// Sum of the packs member, member + members, ... of terms: [count], neighbours in memory, beginning anywhere.
+template <typename T>
+__device__ accumulate_t<T> sum_of_packs(const T *terms, int64_t count, int member, int members) {
+    const int shift = pack_shift(terms);
+    const int64_t packs = pack_count<T>(count, shift);
+    const T zero = from_accumulate<T>(0);
+    running_sum<accumulate_t<T>> sum;
+#pragma unroll 4
+    for (int64_t k = member; k < packs; k += members) {
+        sum.add(sum_of_pack(load_pack(terms, k * pack<T>::size - shift, count, zero)));
+    }
+    return sum.total();
+}
+
+}  // namespace oprt

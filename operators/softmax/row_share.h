@@ -1,0 +1,92 @@
+// A thread's share of a row of softmax: what it contributes to (maximum, sum), and writing it once those are known.
+// Rows with neighbouring elements go by 16-byte packs, all others element by element. How a row is shared out is left
+// to the techniques.
+#pragma once
+
+#include <oprt_device.h>
+
+#include <cstdlib>
+
+#include "shared/index.h"
+#include "shared/online_softmax.h"
+#include "shared/pack.h"
+#include "softmax/softmax.h"
+
+namespace oprt {
+
+// Whether the elements of a row are neighbours in memory, in both operands.
+inline __host__ __device__ bool has_contiguous_rows(const softmax_plan &plan) {
+    return plan.columns == 1 || (plan.y_column_stride == 1 && plan.x_column_stride == 1);
+}
+
+// Whether neighbouring rows are closer to each other in memory than neighbouring elements of one row.
+inline bool has_neighbouring_rows(const softmax_plan &plan) {
+    if (plan.outer.ndim == 0) return false;
+    return std::abs(plan.outer.strides[1][plan.outer.ndim - 1]) < std::abs(plan.x_column_stride);
+}
+
+template <typename T>
+__device__ __forceinline__ void to_accumulate_pack(accumulate_t<T> (&values)[pack<T>::size], const pack<T> &source) {
+#pragma unroll
+    for (int i = 0; i < pack<T>::size; ++i) values[i] = to_accumulate(source.values[i]);
+}
+
+// -inf in T: what softmax may read outside of a row without noticing.
+template <typename T>
+__device__ __forceinline__ T lowest_element() {
+    return from_accumulate<T>(static_cast<accumulate_t<T>>(-INFINITY));
+}
+
+// The part of the elements that are number `member`, `member + members`, ... of x: [count], at this stride.
+template <typename T>
+__device__ softmax_part<accumulate_t<T>> part_of_elements(const T *x, int64_t stride, int64_t count, int member,
+                                                          int members) {
+    running_softmax<accumulate_t<T>> running;
+    for (int64_t c = member; c < count; c += members) {
+        const accumulate_t<T> element[1] = {to_accumulate(x[c * stride])};
+        running.add(element);
+    }
+    return running.part();
+}
+
+// The part of the packs that are number `member`, `member + members`, ... of x: [count], neighbours in memory.
+template <typename T>
+__device__ softmax_part<accumulate_t<T>> part_of_packs(const T *x, int64_t count, int member, int members) {
+    const int shift = pack_shift(x);
+    const int64_t packs = pack_count<T>(count, shift);
+    running_softmax<accumulate_t<T>> running;
+    for (int64_t k = member; k < packs; k += members) {
+        accumulate_t<T> elements[pack<T>::size];
+        to_accumulate_pack(elements, load_pack(x, k * pack<T>::size - shift, count, lowest_element<T>()));
+        running.add(elements);
+    }
+    return running.part();
+}
+
+// y = exp(x - largest) * scale for this member's elements. y may be x: each element is read and written by one thread.
+template <typename T>
+__device__ void write_elements(T *y, int64_t y_stride, const T *x, int64_t x_stride, int64_t count,
+                               accumulate_t<T> largest, accumulate_t<T> scale, int member, int members) {
+    for (int64_t c = member; c < count; c += members) {
+        y[c * y_stride] = from_accumulate<T>(exponential(to_accumulate(x[c * x_stride]) - largest) * scale);
+    }
+}
+
+template <typename T>
+__device__ void write_packs(T *y, const T *x, int64_t count, accumulate_t<T> largest, accumulate_t<T> scale, int member,
+                            int members) {
+    const int shift = pack_shift(x);
+    const int64_t packs = pack_count<T>(count, shift);
+    for (int64_t k = member; k < packs; k += members) {
+        const int64_t first = k * pack<T>::size - shift;
+        const pack<T> source = load_pack(x, first, count, lowest_element<T>());
+        pack<T> result;
+#pragma unroll
+        for (int i = 0; i < pack<T>::size; ++i) {
+            result.values[i] = from_accumulate<T>(exponential(to_accumulate(source.values[i]) - largest) * scale);
+        }
+        store_pack(y, first, count, result);
+    }
+}
+
+}  // namespace oprt

@@ -1,0 +1,33 @@
+# Script of _oprt_stage_learner_files: brings the copies TO/<file> of FROM/<file>, for each of FILES, up to date by
+# content. A copy opens with a #line of the original; with REWRITER it goes through backends/emulator/rewrite.py. Beside
+# it lies <file>.identity.h with path and SHA-256. What has not changed keeps its time.
+set(rewriter_hash "none")
+if(REWRITER)
+    file(SHA256 ${REWRITER} rewriter_hash)
+endif()
+foreach(file IN LISTS FILES)
+    set(source ${FROM}/${file})
+    set(copy ${TO}/${file})
+    set(identity ${copy}.identity.h)
+    file(SHA256 ${source} hash)
+    string(REGEX REPLACE "([\"\\])" "\\\\\\1" path "${source}")
+    string(CONCAT text
+        "// Made by runtime/cmake/stage.cmake; rewriter ${rewriter_hash}.\n"
+        "#define OPRT_KERNEL_SHA256 \"${hash}\"\n#define OPRT_KERNEL_PATH \"${path}\"\n")
+    set(old "")
+    if(EXISTS ${identity} AND EXISTS ${copy})
+        file(READ ${identity} old)
+    endif()
+    if(text STREQUAL old)
+        continue()
+    endif()
+    cmake_path(GET copy PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    if(REWRITER)
+        execute_process(COMMAND ${PYTHON} -S -E ${REWRITER} ${source} ${copy} COMMAND_ERROR_IS_FATAL ANY)
+    else()
+        file(READ ${source} content)
+        file(WRITE ${copy} "#line 1 \"${path}\"\n${content}")
+    endif()
+    file(WRITE ${identity} "${text}")
+endforeach()

@@ -1,0 +1,26 @@
+# Script of oprt_hash_header: writes OUTPUT with MACRO, the SHA-256 of FILES (of one file: of its bytes; of several: of
+# their hashes), and with PATH_MACRO the path of the file. An unchanged OUTPUT keeps its time, so that nothing is
+# rebuilt.
+set(hashes "")
+foreach(file IN LISTS FILES)
+    file(SHA256 ${file} hash)
+    list(APPEND hashes ${hash})
+endforeach()
+list(LENGTH hashes count)
+if(count GREATER 1)
+    list(JOIN hashes "\n" text)
+    string(SHA256 hash "${text}\n")
+endif()
+
+set(text "// Made by runtime/cmake/write_hash.cmake.\n#define ${MACRO} \"${hash}\"\n")
+if(PATH_MACRO)
+    string(REGEX REPLACE "([\"\\])" "\\\\\\1" path "${FILES}")
+    string(APPEND text "#define ${PATH_MACRO} \"${path}\"\n")
+endif()
+set(old "")
+if(EXISTS ${OUTPUT})
+    file(READ ${OUTPUT} old)
+endif()
+if(NOT text STREQUAL old)
+    file(WRITE ${OUTPUT} "${text}")
+endif()

@@ -1,0 +1,14 @@
+// What the calling thread has selected - backend, device, technique - and the device that follows from it.
+#pragma once
+
+#include "runtime/src/module_loader.h"
+
+namespace oprt {
+
+// The device of the calling thread's next call, AUTO resolved. Loads modules where needed; throws when nothing fits.
+device_binding current_device();
+
+// "" for the reference kernel.
+const std::string &current_technique();
+
+}  // namespace oprt

@@ -1,0 +1,91 @@
+"""The noxfile and the pages say the same: variables, links, sessions. Foreign folders are left alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tasks import configure, environment, links, testing
+from tasks.arguments import Options
+from tasks.project import MARKER, ROOT, Failure, operators
+from tests.nox.conftest import RecordedSession
+
+
+def test_readme_has_every_variable_once() -> None:
+    table = (ROOT / "README.md").read_text().partition("## Variables")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.+?) \|$", table, re.MULTILINE))
+    assert rows == {variable.name: variable.meaning for variable in environment.VARIABLES}
+
+
+def test_readme_has_every_operator() -> None:
+    table = (ROOT / "README.md").read_text().partition("| Operator |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(operators())
+
+
+def test_clean_leaves_what_is_not_its_own(
+    session: RecordedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUILD_DIR", str(tmp_path))
+    (tmp_path / "letter.txt").touch()
+    with pytest.raises(Failure, match=MARKER):
+        configure.clean(session, "nvidia")
+    assert (tmp_path / "letter.txt").exists()
+    (tmp_path / MARKER).touch()
+    configure.clean(session, "nvidia")
+    assert not tmp_path.exists()
+    configure.clean(session, "nvidia")
+    assert "nothing to remove" in session.text
+
+
+def test_a_foreign_folder_is_not_built_into(
+    session: RecordedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUILD_DIR", str(tmp_path))
+    (tmp_path / "letter.txt").touch()
+    with pytest.raises(Failure, match="not made by this project"):
+        configure.configure(session, "nvidia", Options(), "emulator")
+
+
+def test_a_folder_of_the_other_backend_is_not_built_into(
+    session: RecordedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUILD_DIR", str(tmp_path))
+    (tmp_path / MARKER).touch()
+    (tmp_path / configure.SETTINGS).write_text('{"OPRT_BACKEND": "metax"}')
+    with pytest.raises(Failure, match="holds the build of metax"):
+        configure.configure(session, "nvidia", Options(), "emulator")
+
+
+def test_documents_of_several_benchmarks_are_joined() -> None:
+    merged = testing.merge(
+        [{"rows": [1], "gpu_clocks": "fast", "note": ""}, {"rows": [2, 3], "gpu_clocks": None, "note": "slow"}]
+    )
+    assert merged == {"rows": [1, 2, 3], "gpu_clocks": "fast", "note": "slow"}
+
+
+def test_links(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "guide.md").write_text("# The guide\n[back](../README.md) [lost](lost.md)\n")
+    text = "[a](docs/guide.md#the-guide) [b](docs/guide.md#x) [c](https://example.org)\n"
+    text += "`nox -s build-nvidia build-x -- -v`, nox -s test.\n"
+    (tmp_path / "README.md").write_text(text)
+    sessions = {"build-nvidia", "test"}
+    found = [problem for page in links.pages_of(tmp_path) for problem in links.problems_of(page, tmp_path, sessions)]
+    assert found == [
+        "README.md: docs/guide.md#x: there is no such heading",
+        "README.md: nox has no session build-x",
+        "docs/guide.md: lost.md does not exist",
+    ]
+
+
+def test_variables_are_all_printed_with_their_origin(session: RecordedSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMP_EMULATOR_ORDER", "warp-first")
+    monkeypatch.setenv("CMAKE_CUDA_ARCHITECTURES", "89")
+    monkeypatch.delenv("CAMP_EMULATOR_THREADS", raising=False)
+    rows = {name: (value, origin) for name, value, origin in configure.describe(session, "nvidia", None)}
+    assert set(rows) >= {variable.name for variable in environment.VARIABLES if variable.backend != "metax"}
+    assert rows["CAMP_EMULATOR_ORDER"] == ("warp-first", "environment")
+    assert rows["CMAKE_CUDA_ARCHITECTURES"] == ("89", "environment")
+    assert rows["CAMP_EMULATOR_THREADS"][1] == "default"

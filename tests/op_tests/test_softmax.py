@@ -1,0 +1,5 @@
+"""softmax against its record, tests/cases/softmax.py."""
+
+from tests.harness.suite import suite
+
+TestSoftmax = suite("softmax")

@@ -153,7 +153,9 @@ def _crash_report(output: str) -> str:
 
 def _report(options: Options, op: Operator, backend: str, device: str, file: Path, title: str, outcome: Outcome) -> str:
     report = outcome.failure.partition("\nDuring handling of the above exception")[0]
-    lines = [line for line in report.strip().splitlines() if "run it alone:" not in line]  # the command below is check's
+    lines = [
+        line for line in report.strip().splitlines() if "run it alone:" not in line
+    ]  # the command below is check's
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES // 2], "...", *lines[-MOST_LINES // 2 :]]
     text = [f"{op.name} on {backend}: {title} fails, smallest failing case {outcome.case or 'below'}", *lines]
@@ -177,7 +179,9 @@ def _expect_own_kernel(
     session: nox.Session, op: str, backend: str, device: str, file: Path, search: dict[str, str]
 ) -> None:
     """Refuse to test anything but the file as it is now."""
-    status, output = environment.capture(session, "python", "-c", WHOSE_KERNEL, backend, device, op, env=search, quiet=True)
+    status, output = environment.capture(
+        session, "python", "-c", WHOSE_KERNEL, backend, device, op, env=search, quiet=True
+    )
     if status:
         raise Failure("the learner's module cannot be loaded:\n" + "\n".join(output.strip().splitlines()[-5:]))
     wanted = [str(file.resolve()), hashlib.sha256(file.read_bytes()).hexdigest()]

@@ -59,27 +59,20 @@ def bench(session: nox.Session, options: Options) -> None:
         device, reason = toolchain.run_device(backend, options.device)
         session.log(f"{backend}: device {device} ({reason})")
         groups.setdefault(device, []).append(backend)
-    documents = []
     with tempfile.TemporaryDirectory() as scratch:
+        parts = []
         for device, backends in groups.items():
             search = _search_path(session, options, backends, device)
-            part = Path(scratch, "rows.json")
-            arguments = [
-                "--mode",
-                "bench",
-                "--op",
-                ",".join(options.ops) or "all",
-                "--backend",
-                ",".join(backends),
-                "--device",
-                device,
-            ]
+            arguments = ["--mode", "bench", "--op", ",".join(options.ops) or "all"]
+            arguments += ["--backend", ",".join(backends), "--device", device]
             arguments += ["--technique", options.technique] if options.technique else []
-            environment.run(session, "python", "-m", "tests.run_ops", *arguments, "--json", part, env=search)
-            documents.append(json.loads(part.read_text()))
-    if options.json:
-        _write_json(options.json, merge(documents))
-        session.log(f"rows written to {shown(options.json)}")
+            if options.json:
+                parts.append(options.json if len(groups) == 1 else Path(scratch, f"{device}.json"))
+                arguments += ["--json", str(parts[-1])]
+            environment.run(session, "python", "-m", "tests.run_ops", *arguments, env=search)
+        if options.json and len(groups) > 1:
+            _write_json(options.json, merge([json.loads(part.read_text()) for part in parts]))
+            session.log(f"all rows are in {shown(options.json)}")
 
 
 def python(session: nox.Session, options: Options, words: Sequence[str]) -> None:

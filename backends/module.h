@@ -18,8 +18,8 @@ struct module_message {
     char text[4096];
 };
 
-// The operands of one execute, outputs first, in the order of the C call. Null pointers only for empty tensors, which
-// are never launched.
+// The operands of one execute, outputs first, in the order of the C call. An empty operand may be null: no launch has an empty output,
+// but reduce_sum over no terms has an empty input.
 struct operands {
     void *const *pointers;
     void *workspace;

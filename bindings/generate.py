@@ -23,7 +23,9 @@ MODULE = "operator_runtime._native"
 OPERATOR_MODULES = Path(__file__).resolve().parent / "operator_runtime" / "ops"
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_CPLUSPLUS = re.compile(r"^[ \t]*#[ \t]*ifdef[ \t]+__cplusplus\b.*?^[ \t]*#[ \t]*endif\b[^\n]*", re.DOTALL | re.MULTILINE)
+_CPLUSPLUS = re.compile(
+    r"^[ \t]*#[ \t]*ifdef[ \t]+__cplusplus\b.*?^[ \t]*#[ \t]*endif\b[^\n]*", re.DOTALL | re.MULTILINE
+)
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)
 _INTEGER_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+\w+[ \t]+[-+]?(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*[ \t]*$")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
@@ -264,7 +266,7 @@ def write_if_changed(path: Path, text: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Write what was asked for; 1 with one sentence when a header or an operator module cannot be used."""
-    parser = argparse.ArgumentParser(prog="generate.py", description="Make the Python extension from the public headers.")
+    parser = argparse.ArgumentParser(prog="generate.py", description="Make the extension from the headers.")
     parser.add_argument("--include", type=Path, action="append", required=True, help="folder of operator_runtime/*.h")
     parser.add_argument("--out", type=Path, help="C source of the extension to write")
     parser.add_argument("--stub", type=Path, help="stub of the extension to write (_native.pyi)")

@@ -93,7 +93,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         return ["backend: none, only tests that need no build"]
     import operator_runtime
 
-    lines = []
+    lines = [f"kernels asked for: {kernels}"] if (kernels := config.getoption("kernels")) else []
     for target in targets:
         lines.append(f"{target.backend} on {target.device}: {operator_runtime.module_path(**target.where)}")
         lines += [f"  kernels of {line}" for line in kernel_lines(operator_runtime, target)]
@@ -110,6 +110,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("selected", targets, ids=str, indirect=True)
     elif "target" in metafunc.fixturenames:
         metafunc.parametrize("target", targets, ids=str)
+    elif "first_target" in metafunc.fixturenames:
+        metafunc.parametrize("first_target", targets[:1], ids=str)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

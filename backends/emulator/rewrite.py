@@ -4,8 +4,9 @@
     extern __shared__ float name[];                      dynamic shared memory
     __noinline__                                         cannot be a macro: libstdc++ uses the word
 
-Everything else, comments and strings too, passes unchanged, and every line keeps its number. The functions that the new text
-calls are in include/oprt_emulator/launch_syntax.h. What the rewriter cannot make out it refuses with file and line.
+Everything else, comments and strings too, passes unchanged, and every line keeps its number. The functions that
+the new text calls are in include/oprt_emulator/launch_syntax.h. What the rewriter cannot make out it refuses with
+file and line.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ BRACKETS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = {closer: opener for opener, closer in BRACKETS.items()}
 # Directives whose text is no code. The others (#define above all) are read as code, but hold no braces of the file.
 TEXT_DIRECTIVES = {"include", "error", "warning", "pragma", "line", "import"}
+# Words after which an expression begins.
+STATEMENT_WORDS = {"if", "while", "for", "switch", "return", "else", "do", "case", "throw", "co_return", "co_yield"}
+HEAD_WORDS = {"if", "constexpr", "while", "for", "switch", "catch"}  # whose brackets are no operand
 CONDITIONALS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"}
 
 
@@ -183,51 +187,48 @@ def template_start(source: Source, position: int) -> int:
     raise RewriteError(first.line, "cannot find the beginning of the template arguments before <<<")
 
 
+def is_word(token: Token) -> bool:
+    """Whether a token is a name that can be a part of an expression."""
+    return token.kind == "name" and token.text not in STATEMENT_WORDS
+
+
+def ends_operand(source: Source, position: int) -> bool:
+    """Whether the token at position can end what is called, indexed or qualified by what follows it."""
+    if position < 0:
+        return False
+    token = source.at(position)
+    if token.text == ")":
+        opening = matching(source, position, -1)
+        return opening == 0 or source.at(opening - 1).text not in HEAD_WORDS
+    return token.text in {"]", ">"} or token.kind == "close" or is_word(token)
+
+
 def kernel_start(source: Source, opening: int) -> int:
     """The code position where the expression before <<< begins: names, ::, ., ->, template arguments, brackets."""
-    position = opening - 1
     start = opening
-    while position >= 0:
-        token = source.at(position)
-        if token.text in {")", "]"}:
-            start = matching(source, position, -1)
-        elif token.text == ">":
-            start = template_start(source, position)
-        elif token.kind == "name" and token.text not in {"return", "else", "do", "case", "throw"}:
-            start = position
-        else:
-            break
-        before = source.at(start - 1) if start > 0 else None
-        if before is None:
-            break
-        opened = source.at(start).text
-        if opened in {"(", "[", "<"} and before.kind == "name" and before.text not in {"return", "else", "do"}:
-            position = start - 1  # what is called, indexed or given template arguments
-        elif opened == "(" and before.text == ">" or opened in {"(", "["} and before.text in {")", "]"}:
-            position = start - 1
-        elif source.at(start).text == "template":
-            position = start - 1
-        elif before.text in {"::", ".", "->"}:
-            start -= 1
-            position = start - 1
-            if position < 0 or not is_qualifier(source.at(position)):
+    while start > 0:
+        before = source.at(start - 1)
+        if before.text in {")", "]"}:
+            start = matching(source, start - 1, -1)
+            if not ends_operand(source, start - 1):
                 break
-        elif before.text == "template":
+            continue
+        if before.text == ">" or before.kind == "close":
+            start = template_start(source, start - 1)
+            continue
+        if not is_word(before):
+            break
+        start -= 1
+        if start > 0 and source.at(start - 1).text == "template":
             start -= 1
-            position = start - 1
-            if position >= 0 and source.at(position).text in {"::", ".", "->"}:
-                start = position
-                position -= 1
-        else:
+        if start == 0 or source.at(start - 1).text not in {"::", ".", "->"}:
+            break
+        start -= 1
+        if not ends_operand(source, start - 1):
             break
     if start == opening:
         raise RewriteError(source.at(opening).line, "no kernel stands before <<<")
     return start
-
-
-def is_qualifier(token: Token) -> bool:
-    """Whether a token can stand before :: . or -> as a part of the same expression."""
-    return token.text in {")", "]", ">"} or (token.kind == "name" and token.text not in {"return", "else", "do"})
 
 
 def closing_chevrons(source: Source, opening: int) -> int:
@@ -315,9 +316,13 @@ def rewrite_launches(source: Source) -> None:
         closing = closing_chevrons(source, opening)
         configuration = count_arguments(source, opening + 1, closing)
         if not 2 <= configuration <= 4:
-            raise RewriteError(token.line, f"<<<>>> wants grid, block[, shared bytes[, stream]], but has {configuration} values")
+            raise RewriteError(
+                token.line, f"<<<>>> wants grid, block[, shared bytes[, stream]], but has {configuration} values"
+            )
         if closing + 1 >= len(source.code) or source.at(closing + 1).text != "(":
-            raise RewriteError(source.at(closing).line, "after >>> the arguments of the kernel must follow, in brackets")
+            raise RewriteError(
+                source.at(closing).line, "after >>> the arguments of the kernel must follow, in brackets"
+            )
         start = kernel_start(source, opening)
         last_name = source.at(opening - 1)
         deduced = last_name.kind == "name" and last_name.text in templates
@@ -373,6 +378,8 @@ def rewrite_shared(source: Source) -> None:
     position = 0
     while position < len(source.code):
         if source.at(position).text == "extern":
+            if position > 0 and source.at(position - 1).text == "__shared__":
+                position -= 1
             end = position
             while end < len(source.code) and source.at(end).text not in {";", "{", "="}:
                 end += 1

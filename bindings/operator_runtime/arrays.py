@@ -1,4 +1,4 @@
-"""Reads the arrays of every library into operands: Tensor, NumPy, torch, CuPy, and whatever speaks one of the protocols.
+"""Reads the arrays of every library into operands: Tensor, NumPy, torch, CuPy and all that speak a protocol.
 
 Nothing of another library is imported: a library that made an array is in sys.modules already. What is refused here is
 what C cannot see: the kind of object, byte order, alignment, a tensor that was closed.
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operator_runtime import dtypes, layout
-from operator_runtime._native import ffi
 from operator_runtime.errors import OperatorTypeError, Status, invalid, wrong_type
 from operator_runtime.layout import Shape
 from operator_runtime.operand import Operand
@@ -90,8 +89,8 @@ def _find_reader(array: object, where: _Where) -> _Reader:
         reader = _read_dlpack
     else:
         raise wrong_type(
-            f"{where} is {_a(kind.__name__)}, wanted a numpy array, an operator_runtime.Tensor or an array of another library"
-            " with __dlpack__ or __cuda_array_interface__"
+            f"{where} is {_a(kind.__name__)}, wanted a numpy array, an operator_runtime.Tensor or an array of another"
+            " library with __dlpack__ or __cuda_array_interface__"
         )
     _readers[kind] = reader
     return reader
@@ -121,9 +120,8 @@ def _host_operand(array: object, host: NDArray[Any], library: str, where: _Where
         raise invalid(f"{where} is not aligned to its elements of {size} bytes; pass a copy")
     strides = tuple(stride // size for stride in host.strides) if host.size else layout.contiguous_strides(host.shape)
     writable = host.flags.writeable and not isinstance(array, np.generic)
-    return Operand(
-        array, library, element.code if code is None else code, host.shape, strides, ffi.NULL, host, None, dtype, writable
-    )
+    code = element.code if code is None else code
+    return Operand(array, library, code, host.shape, strides, dtype, host=host, writable=writable)
 
 
 def _no_counterpart(dtype: np.dtype[Any], where: _Where) -> OperatorTypeError:
@@ -139,7 +137,7 @@ def _no_counterpart(dtype: np.dtype[Any], where: _Where) -> OperatorTypeError:
 def _read_torch(array: Any, where: _Where) -> Operand:
     torch = sys.modules["torch"]
     if array.requires_grad:
-        raise wrong_type(f"{where} is a torch tensor that requires grad, and operators have no gradient; pass .detach()")
+        raise wrong_type(f"{where} is a torch tensor that requires grad; operators have no gradient, pass .detach()")
     if array.layout is not torch.strided or array.is_conj() or array.is_neg():
         raise wrong_type(f"{where} is a sparse, conjugated or negated torch tensor; pass a plain one")
     code = dtypes.code_of(str(array.dtype).removeprefix("torch."), array.element_size())
@@ -156,10 +154,9 @@ def _read_torch(array: Any, where: _Where) -> Operand:
     if device.type != "cuda":
         raise wrong_type(f"{where} is a torch tensor on {device}, which no backend can reach")
     place = Place(ANY_BACKEND, GPU, device.index or 0)
+    shape, strides = tuple(array.shape), tuple(array.stride())
     pointer = to_pointer(array.data_ptr())
-    return Operand(
-        array, "torch", code, tuple(array.shape), tuple(array.stride()), pointer, None, place, dtypes.numpy_dtype(code)
-    )
+    return Operand(array, "torch", code, shape, strides, dtypes.numpy_dtype(code), pointer, place)
 
 
 def _read_cuda_array(array: Any, where: _Where) -> Operand:
@@ -178,12 +175,11 @@ def _read_cuda_array(array: Any, where: _Where) -> Operand:
         raise invalid(f"{where} is not aligned to its elements of {dtype.itemsize} bytes; pass a copy")
     strides = layout.contiguous_strides(shape) if steps is None else tuple(step // dtype.itemsize for step in steps)
     address, read_only = interface["data"]
-    device = getattr(array, "device", None)
-    index = device.id if library == "cupy" else 0
     numpy_dtype = dtypes.numpy_dtype(code) if own_name != dtype.name else dtype
-    place = Place(ANY_BACKEND, GPU, index)
+    place = Place(ANY_BACKEND, GPU, array.device.id if library == "cupy" else 0)
+    pointer, stream = to_pointer(address or 0), interface.get("stream")
     return Operand(
-        array, library, code, shape, strides, to_pointer(address or 0), None, place, numpy_dtype, not read_only, interface.get("stream")
+        array, library, code, shape, strides, numpy_dtype, pointer, place, writable=not read_only, ready_on=stream
     )
 
 
@@ -199,9 +195,9 @@ _readers: dict[type, _Reader] = {Tensor: _read_tensor, np.ndarray: _read_numpy}
 
 
 def current_stream(operand: Operand) -> int | None:
-    """The stream on which an operand's library works now, or the one that its interface names; None if there is none."""
+    """The stream on which an operand's library works now, or the one that its interface names; else None."""
     if operand.library == "torch" and operand.place is not None:
-        stream: int = sys.modules["torch"].cuda.current_stream(operand.place.index).cuda_stream
+        stream: int = sys.modules["torch"].cuda.current_stream(operand.place.device_index).cuda_stream
         return stream
     if operand.library == "cupy":
         pointer: int = sys.modules["cupy"].cuda.get_current_stream().ptr

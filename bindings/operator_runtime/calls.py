@@ -75,8 +75,7 @@ class Operator:
 
         parameters have to be hashable and to differ, as dictionary keys, wherever the operator differs.
         """
-        code = None if dtype is None else dtypes.parse(dtype).code
-        inputs = [arrays.read(array, self.name, name, code) for array, name in zip(arguments, self._input_names, strict=True)]
+        inputs, code = self._read_inputs(arguments, dtype)
         output = None if out is None else self._read_output(out, code)
         place = self._place(inputs, output, backend, device, stream)
         if inputs[0].host is not None:
@@ -107,8 +106,7 @@ class Operator:
         stream: object = None,
     ) -> Prepared:
         """Bind the operator to its arrays."""
-        code = None if dtype is None else dtypes.parse(dtype).code
-        inputs = [arrays.read(array, self.name, name, code) for array, name in zip(arguments, self._input_names, strict=True)]
+        inputs, code = self._read_inputs(arguments, dtype)
         output = self._read_output(out, code)
         operands = [output, *inputs]
         place = self._place(inputs, output, backend, device, stream)
@@ -123,6 +121,11 @@ class Operator:
         descriptor = self._new_descriptor(place, staging.signatures, parameters, operands)
         return Prepared(self.name, descriptor, staging.allocate(place), queue, borrowed, staging)
 
+    def _read_inputs(self, arguments: Sequence[Any], dtype: object) -> tuple[list[Operand], int | None]:
+        code = None if dtype is None else dtypes.parse(dtype).code
+        named = zip(arguments, self._input_names, strict=True)
+        return [arrays.read(array, self.name, name, code) for array, name in named], code
+
     def _read_output(self, out: Any, code: int | None) -> Operand:
         output = arrays.read(out, self.name, "out", code)
         if not output.writable:
@@ -135,8 +138,8 @@ class Operator:
         operands = inputs if output is None else [*inputs, output]
         on_host = [operand.host is not None for operand in operands]
         if any(on_host) and not all(on_host):
-            names = [*self._input_names, "out"]
-            there = ", ".join(f"{name} in {'host' if host else 'device'} memory" for name, host in zip(names, on_host, strict=False))
+            memories = ("host memory" if host else "device memory" for host in on_host)
+            there = ", ".join(map(" is in ".join, zip([*self._input_names, "out"], memories, strict=False)))
             raise wrong_type(f"{self.name}: {there}; move one with from_numpy() or .numpy()")
         stream_place = stream.place if isinstance(stream, Stream) else None
         return resolve(choose(backend, device, *(operand.place for operand in operands), stream_place))

@@ -50,7 +50,7 @@ class Functions:
             return cls(*(getattr(lib, name) for name in names))
         except AttributeError as error:
             raise OperatorFailure(
-                f"{operator} is not in the build at {native.library_path()}; build it again with `{native.BUILD_COMMAND}`",
+                f"{operator} is not in {native.library_path()}; build it again with `{native.BUILD_COMMAND}`",
                 Status.NOT_SUPPORTED,
             ) from error
 
@@ -69,7 +69,12 @@ class Descriptor:
     __slots__ = ("_destroy", "_workspaces", "execute", "handle", "place", "workspace_size_bytes")
 
     def __init__(
-        self, operator: str, functions: Functions, place: Place, signatures: Sequence[Signature], arguments: Sequence[Any]
+        self,
+        operator: str,
+        functions: Functions,
+        place: Place,
+        signatures: Sequence[Signature],
+        arguments: Sequence[Any],
     ) -> None:
         self.handle: CData = ffi.NULL
         self._destroy = functions.destroy

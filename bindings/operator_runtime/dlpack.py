@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-
 from operator_runtime import dtypes, layout
 from operator_runtime.errors import OperatorTypeError, Status, wrong_type
 from operator_runtime.operand import Operand
@@ -67,7 +66,9 @@ _KINDS: dict[bytes, type[_Managed] | type[_Versioned]] = {b"dltensor_versioned":
 
 # Capsules are passed as addresses, because their destructor runs when the object is no longer alive.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
-_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
@@ -80,7 +81,7 @@ def is_host(device: tuple[int, int]) -> bool:
 
 def device_of(place: Place) -> tuple[int, int]:
     """The DLPack device of a place. MetaX's builds of other libraries call their devices CUDA too."""
-    return (_CUDA, place.index) if place.kind == GPU else (_CPU, 0)
+    return (_CUDA, place.device_index) if place.kind == GPU else (_CPU, 0)
 
 
 def read(array: Any, where: str) -> Operand:
@@ -105,26 +106,27 @@ def read(array: Any, where: str) -> Operand:
     place = Place(ANY_BACKEND, GPU, tensor.device.index)
     pointer = to_pointer((tensor.data or 0) + tensor.byte_offset)
     library = type(array).__module__.partition(".")[0]
-    return Operand(
-        (array, capsule), library, dtype, shape, strides, pointer, None, place, dtypes.numpy_dtype(dtype), True, _DEFAULT_STREAM
-    )
+    numpy_dtype, keep = dtypes.numpy_dtype(dtype), (array, capsule)
+    return Operand(keep, library, dtype, shape, strides, numpy_dtype, pointer, place, ready_on=_DEFAULT_STREAM)
 
 
 # What each exported structure needs until its consumer is done, by the structure's address.
 _exported: dict[int, object] = {}
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _delete(structure: int) -> None:
     _exported.pop(structure, None)
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _drop_capsule(capsule: int) -> None:
     """Nobody took the tensor out of the capsule: a consumer renames it when it does."""
     for name in _KINDS:
         if _is_valid(capsule, name):
             _exported.pop(_get_pointer(capsule, name), None)
+
+
+_c_delete = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_delete)
+_c_drop_capsule = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_drop_capsule)
 
 
 def export(
@@ -140,7 +142,8 @@ def export(
     wanted = device_of(place) if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     to_host = wanted == (_CPU, 0)
     if wanted not in (device_of(place), (_CPU, 0)) or (to_host and copy is False) or (copy and not to_host):
-        raise BufferError(f"{tensor!r} cannot be given to DLPack device {wanted} {'without' if copy is False else 'with'} a copy")
+        how = "without a copy" if copy is False else "with a copy" if copy else "at all"
+        raise BufferError(f"{tensor!r} cannot be given to DLPack device {wanted} {how}")
     keep: object
     if to_host:
         host = tensor.numpy()
@@ -168,9 +171,9 @@ def _capsule(tensor: _Tensor, keep: object, *, versioned: bool, copied: bool) ->
     name, kind = (b"dltensor_versioned", _Versioned) if versioned else (b"dltensor", _Managed)
     structure = kind()
     structure.tensor = tensor
-    structure.deleter = ctypes.cast(_delete, ctypes.c_void_p).value
+    structure.deleter = ctypes.cast(_c_delete, ctypes.c_void_p).value
     if isinstance(structure, _Versioned):
         structure.major, structure.minor, structure.flags = 1, 0, _IS_COPIED if copied else 0
     address = ctypes.addressof(structure)
     _exported[address] = (structure, tensor, keep)
-    return _new_capsule(address, name, ctypes.cast(_drop_capsule, ctypes.c_void_p))
+    return _new_capsule(address, name, ctypes.cast(_c_drop_capsule, ctypes.c_void_p))

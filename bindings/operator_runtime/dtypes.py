@@ -82,7 +82,7 @@ def parse(dtype: object) -> Element:
             element = element_of(dtype if isinstance(dtype, np.dtype) else np.dtype(name))
     if element is None:
         raise OperatorTypeError(
-            f"unknown dtype {dtype!r}; known: {', '.join(_BY_NAME)}, and NumPy's of 1, 2, 4, 8 or 16 bytes in native byte order",
+            f"unknown dtype {dtype!r}; known: {', '.join(_BY_NAME)}, and NumPy's native ones of 1, 2, 4, 8 or 16 bytes",
             Status.UNSUPPORTED_DTYPE,
         )
     return element

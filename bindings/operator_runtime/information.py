@@ -1,4 +1,4 @@
-"""What there is: backends, devices, operators, kernels and the modules that hold them; waiting for a device and resetting it."""
+"""What there is: backends, devices, operators, kernels and modules; waiting for a device and resetting it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from operator_runtime.tensor import wait
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """One kernel of a module: its operator, technique ("" for the reference or the learner's), source file and its SHA-256."""
+    """One kernel of a module: operator, technique ("" for the reference or the learner's), source file, its SHA-256."""
 
     op: str
     technique: str
@@ -53,11 +53,13 @@ def available() -> list[tuple[str, str]]:
     >>> ("nvidia", "emulator") in oprt.available()
     True
     """
-    kinds = sorted((kind for kind in ffi.typeof("oprt_device_kind_t").elements if kind != ANY_DEVICE), key=lambda kind: kind != GPU)
-    places = [Place(parse_backend(backend), kind, 0) for backend in backends() for kind in kinds]
-    return [
-        (place.backend_name, place._replace(index=index).device_name) for place in places for index in range(_device_count(place))
-    ]
+    kinds = set(ffi.typeof("oprt_device_kind_t").elements) - {ANY_DEVICE, GPU}
+    found = []
+    for backend in backends():
+        for kind in (GPU, *sorted(kinds)):
+            place = Place(parse_backend(backend), kind, 0)
+            found += [place._replace(device_index=index) for index in range(_device_count(place))]
+    return [(place.backend_name, place.device_name) for place in found]
 
 
 def _device_count(place: Place) -> int:
@@ -176,8 +178,8 @@ def device_properties(backend: str | None = None, device: str | None = None) -> 
     properties.struct_size = ffi.sizeof("oprt_device_properties_t")
     with selected(resolve(choose(backend, device))):
         check(lib.oprt_get_device_properties(properties))
-    numbers = {field.name: int(getattr(properties, field.name)) for field in fields(DeviceProperties) if field.name != "name"}
-    return DeviceProperties(name=_text(properties.name), **numbers)
+    _, *numbers = (field.name for field in fields(DeviceProperties))
+    return DeviceProperties(_text(properties.name), *(int(getattr(properties, name)) for name in numbers))
 
 
 def synchronize(*, backend: str | None = None, device: str | None = None) -> None:
@@ -210,5 +212,5 @@ def build_information() -> dict[str, str]:
     -------
     dict of str
     """
-    lines = _text(lib.oprt_build_information()).splitlines()
-    return dict((line.split(": ", 1) + [""])[:2] for line in lines if line)
+    lines = (line.partition(": ") for line in _text(lib.oprt_build_information()).splitlines())
+    return {name: value for name, _, value in lines}

@@ -30,7 +30,8 @@ def search_folders() -> list[Path]:
     folders = [Path(folder).absolute() for folder in os.environ.get("CAMP_BUILD_DIR", "").split(os.pathsep) if folder]
     folders.append(package)
     if (package.parent / "generate.py").exists():
-        folders += sorted(package.parents[1].glob("build-*"), key=_age, reverse=True)
+        root = package.parents[1]
+        folders += sorted(root.glob("build-*"), key=_age, reverse=True) or [root / "build-nvidia"]
     return folders
 
 
@@ -39,7 +40,9 @@ def _load() -> tuple[ModuleType, str]:
     spec = importlib.machinery.PathFinder.find_spec(NAME, [str(folder) for folder in folders])
     if spec is None or spec.loader is None:
         looked = ", ".join(map(str, folders))
-        raise ImportError(f"operator_runtime has no native part; build it with `{BUILD_COMMAND}` (looked for _native in {looked})")
+        raise ImportError(
+            f"operator_runtime has no native part; build it with `{BUILD_COMMAND}` (looked for _native in {looked})"
+        )
     try:
         module = importlib.util.module_from_spec(spec)
         sys.modules[NAME] = module
@@ -53,12 +56,14 @@ def _load() -> tuple[ModuleType, str]:
 
 
 def _check_version(module: ModuleType) -> str:
-    """The extension knows the version of the headers that it was made from; the library that got loaded may be another."""
+    """The extension knows the version of its headers; the library that got loaded may have another one."""
     parts = (module.lib.OPRT_VERSION_MAJOR, module.lib.OPRT_VERSION_MINOR, module.lib.OPRT_VERSION_PATCH)
     wanted = ".".join(map(str, parts))
     found: str = module.ffi.string(module.lib.oprt_version()).decode()
     if found != wanted:
-        raise ImportError(f"it is for libcamp_ops.so {wanted}, and the one that was loaded is {found} ({library_path()})")
+        raise ImportError(
+            f"it is for libcamp_ops.so {wanted}, and the one that was loaded is {found} ({library_path()})"
+        )
     return found
 
 

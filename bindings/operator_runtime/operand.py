@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from operator_runtime._native import CData
+from operator_runtime._native import CData, ffi
 from operator_runtime.layout import Shape
 from operator_runtime.selection import Place
 
@@ -25,10 +25,10 @@ class Operand:
     code: int  # dtype
     shape: Shape
     strides: Shape  # in elements
-    pointer: CData  # of element [0, ..., 0] in device memory; null for host memory
-    host: NDArray[Any] | None  # host memory, with this dtype, shape and strides
-    place: Place | None  # of device memory
     numpy_dtype: np.dtype[Any]  # in which values come back to the host
+    pointer: CData = ffi.NULL  # of element [0, ..., 0] in device memory
+    place: Place | None = None  # of device memory
+    host: NDArray[Any] | None = None  # host memory, with this dtype, shape and strides
     writable: bool = True
     ready_on: int | None = None  # the stream that last wrote it, where the array's interface tells one
 

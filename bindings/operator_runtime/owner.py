@@ -16,7 +16,7 @@ Self = TypeVar("Self", bound="Owner")
 class Owner:
     """Base of every object that owns memory, a stream, an event, a graph or a descriptor of the C library."""
 
-    # True while there is something to release. A class attribute, so that an object whose constructor failed has it too.
+    # True while there is something to release. On the class, so that an object whose constructor failed has it too.
     _open = False
     # Whether forgetting to close is worth a warning; not for results that nobody could have closed.
     _warns = True

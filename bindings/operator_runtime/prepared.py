@@ -9,12 +9,12 @@ import functools
 import threading
 from collections.abc import Callable
 
+from operator_runtime._native import CData
 from operator_runtime.descriptors import Descriptor
 from operator_runtime.errors import OperatorFailure, OperatorRuntimeError, Status, invalid, raise_status
 from operator_runtime.owner import Owner
 from operator_runtime.staging import Staging
 from operator_runtime.stream import Stream, StreamOfCall
-from operator_runtime._native import CData
 
 
 class Prepared(Owner):
@@ -37,7 +37,13 @@ class Prepared(Owner):
     run: Callable[[], None]
 
     def __init__(
-        self, operator: str, descriptor: Descriptor, pointers: list[CData], stream: StreamOfCall, borrowed: object, staging: Staging | None
+        self,
+        operator: str,
+        descriptor: Descriptor,
+        pointers: list[CData],
+        stream: StreamOfCall,
+        borrowed: object,
+        staging: Staging | None,
     ) -> None:
         self.operator = operator
         self.stream: Stream | int = stream.stream
@@ -45,8 +51,9 @@ class Prepared(Owner):
         self._borrowed = borrowed
         self._staging = staging
         self._lock = threading.Lock()
+        workspace, size_bytes = descriptor.workspace(stream), descriptor.workspace_size_bytes
         execute = functools.partial(
-            descriptor.execute, descriptor.handle, descriptor.workspace(stream), descriptor.workspace_size_bytes, *pointers, stream.cdata
+            descriptor.execute, descriptor.handle, workspace, size_bytes, *pointers, stream.cdata
         )
         self.run = self._bind(execute) if staging is None else self._bind_staged(execute, staging, stream.cdata)
         self._open = True

@@ -1,4 +1,4 @@
-"""Backend and device of a call: their names, the thread's defaults, and the selection of the C library while a call runs.
+"""Backend and device of a call: their names, the thread's defaults, and what C has selected while a call runs.
 
 C keeps a selection for each thread too. Outside the calls of this package it always equals the thread's default here.
 """
@@ -20,7 +20,8 @@ _BACKEND_NAMES: dict[int, str] = {
     value: ffi.string(lib.oprt_backend_name(value)).decode() for value in sorted(ffi.typeof("oprt_backend_t").elements)
 }
 _KIND_NAMES: dict[int, str] = {
-    value: name.removeprefix("OPRT_DEVICE_").lower() for value, name in sorted(ffi.typeof("oprt_device_kind_t").elements.items())
+    value: name.removeprefix("OPRT_DEVICE_").lower()
+    for value, name in sorted(ffi.typeof("oprt_device_kind_t").elements.items())
 }
 ANY_BACKEND = lib.OPRT_BACKEND_AUTO
 ANY_DEVICE = lib.OPRT_DEVICE_AUTO
@@ -32,7 +33,7 @@ class Place(NamedTuple):
 
     backend: int
     kind: int
-    index: int
+    device_index: int
 
     @property
     def backend_name(self) -> str:
@@ -42,7 +43,7 @@ class Place(NamedTuple):
     def device_name(self) -> str:
         """The name that device= takes: emulator, gpu, gpu:1."""
         name = _KIND_NAMES[self.kind]
-        return f"{name}:{self.index}" if self.index else name
+        return f"{name}:{self.device_index}" if self.device_index else name
 
     def __str__(self) -> str:
         return f"{self.backend_name} {self.device_name}"
@@ -87,7 +88,7 @@ def parse_device(name: str | None, origin: str = "device") -> tuple[int, int]:
 
 
 class _Defaults(threading.local):
-    """What a thread selected. A thread starts with backend auto, the device of CAMP_DEVICE and the reference kernels."""
+    """What a thread selected. It starts with backend auto, the device of CAMP_DEVICE and the reference kernels."""
 
     def __init__(self) -> None:
         self.backend = ANY_BACKEND
@@ -249,7 +250,7 @@ def choose(backend: str | None, device: str | None, *owners: Place | None) -> Pl
         if owner is not None:
             chosen = chosen or owner.backend
             if kind == ANY_DEVICE:
-                kind, index = owner.kind, owner.index
+                kind, index = owner.kind, owner.device_index
     if kind == ANY_DEVICE:
         kind, index = defaults.kind, defaults.index
     return Place(chosen or defaults.backend, kind, index)

@@ -72,7 +72,7 @@ class _HostArray:
 
 
 class Staging:
-    """Device memory for the host arrays of one operator; the output is the first. Use: bring_in, run, bring_back, close."""
+    """Device memory for the host arrays of one operator; the output is the first."""
 
     def __init__(self, operands: Sequence[Operand]) -> None:
         self._arrays = [_HostArray(operand) for operand in operands]

@@ -96,7 +96,7 @@ class Stream(Owner):
             return _is_done(lib.oprt_query_stream(self.cdata))
 
     def wait(self, event: Event) -> None:
-        """Let later work of the stream wait for an event. The host does not wait; an event never recorded is no wait."""
+        """Let later work of the stream wait for an event; the host does not wait."""
         if event.place is not None:
             with selected(self.place):
                 check(lib.oprt_wait_event(self.cdata, event.cdata))
@@ -221,7 +221,8 @@ def stream_of_argument(stream: object, place: Place, operator: str) -> StreamOfC
         stream = getattr(stream, attribute, stream)
     if isinstance(stream, int):
         return StreamOfCall.of(stream)
-    raise wrong_type(f"{operator}: stream is a {type(stream).__name__}, wanted a Stream, an address or a stream of torch or CuPy")
+    kind = type(stream).__name__
+    raise wrong_type(f"{operator}: stream is a {kind}, wanted a Stream, an address or a stream of torch or CuPy")
 
 
 def order(before: Stream | int, after: Stream | int, place: Place) -> None:

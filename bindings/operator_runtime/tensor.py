@@ -85,8 +85,8 @@ class Tensor:
 
     Notes
     -----
-    The memory is freed by `close`, by leaving a with statement, or when the last view is gone; memory that was asked for
-    by name (`empty`, `from_numpy`) and never closed is warned about with ResourceWarning. Closing a view frees nothing.
+    The memory is freed by `close`, by leaving a with statement, or when the last view is gone; the last way gives a
+    ResourceWarning when the memory was made by `empty` or `from_numpy`. Closing a view frees nothing.
     Reading and writing through this class (`numpy`, `copy_from`, `fill_bytes`) waits for all work of the device.
 
     Examples
@@ -100,14 +100,21 @@ class Tensor:
     __slots__ = ("__weakref__", "_memory", "_offset", "_operand", "_owns")
 
     def __init__(
-        self, memory: Memory, element: dtypes.Element, shape: Shape, strides: Shape, *, offset_bytes: int = 0, owns: bool = False
+        self,
+        memory: Memory,
+        element: dtypes.Element,
+        shape: Shape,
+        strides: Shape,
+        *,
+        offset_bytes: int = 0,
+        owns: bool = False,
     ) -> None:
         pointer = memory.pointer if not offset_bytes else to_pointer(memory.address + offset_bytes)
         self._memory = memory
         self._offset = offset_bytes
         self._owns = owns
         self._operand = Operand(
-            None, "operator_runtime", element.code, shape, strides, pointer, None, memory.place, element.numpy
+            None, "operator_runtime", element.code, shape, strides, element.numpy, pointer, memory.place
         )
 
     @property
@@ -179,8 +186,8 @@ class Tensor:
         self.close()
 
     def __repr__(self) -> str:
-        state = ", closed" if self.closed else ""
-        return f"Tensor(shape={self.shape}, dtype={self.dtype!r}, backend={self.backend!r}, device={self.device!r}{state})"
+        place = f"backend={self.backend!r}, device={self.device!r}{', closed' if self.closed else ''}"
+        return f"Tensor(shape={self.shape}, dtype={self.dtype!r}, {place})"
 
     def __len__(self) -> int:
         if not self.shape:
@@ -204,9 +211,10 @@ class Tensor:
 
     def _view(self, shape: Shape, strides: Shape, offset: int = 0) -> Tensor:
         """The same memory and dtype from another element on; a view within this one."""
-        return Tensor(self._open_memory(), self._element, shape, strides, offset_bytes=self._offset + offset * self.itemsize)
+        start = self._offset + offset * self.itemsize
+        return Tensor(self._open_memory(), self._element, shape, strides, offset_bytes=start)
 
-    def __getitem__(self, index: SupportsIndex | slice | EllipsisType | None | tuple[Any, ...]) -> Tensor:
+    def __getitem__(self, index: SupportsIndex | slice | EllipsisType | tuple[Any, ...] | None) -> Tensor:
         parts = index if isinstance(index, tuple) else (index,)
         named = sum(part is not None and part is not ... for part in parts)
         if parts.count(...) > 1 or named > self.ndim:
@@ -308,9 +316,8 @@ class Tensor:
         start = self._offset + offset * size
         low, high = layout.element_span(shape, strides)
         if low != high and not 0 <= start + low * size <= start + high * size <= memory.size_bytes:
-            raise invalid(
-                f"as_strided: the view spans bytes {start + low * size} to {start + high * size} of a memory of {memory.size_bytes}"
-            )
+            span = f"bytes {start + low * size} to {start + high * size}"
+            raise invalid(f"as_strided: the view spans {span} of a memory of {memory.size_bytes}")
         return Tensor(memory, element, tuple(shape), tuple(strides), offset_bytes=start)
 
     def numpy(self) -> NDArray[Any]:
@@ -485,9 +492,7 @@ def empty(
     return new_tensor(extents, dtypes.parse(dtype), choose(backend, device), warns=True)
 
 
-def from_numpy(
-    array: Any, *, dtype: object = None, backend: str | None = None, device: str | None = None
-) -> Tensor:
+def from_numpy(array: Any, *, dtype: object = None, backend: str | None = None, device: str | None = None) -> Tensor:
     """A copy of an array in device memory.
 
     Parameters

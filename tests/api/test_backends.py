@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,29 +51,6 @@ def test_kernels_name_their_files(oprt: Any) -> None:
 def test_no_product_name_for_an_emulated_device(oprt: Any) -> None:
     for backend in emulated(oprt):
         assert "emulat" in oprt.device_properties(backend=backend, device="emulator").name.lower()
-
-
-@pytest.fixture
-def lone_build(oprt: Any, tmp_path: Path) -> tuple[str, str, Path]:
-    """A build folder that holds one backend's emulator only: (the backend, one that is missing, the folder)."""
-    backends = emulated(oprt)
-    if not backends:
-        pytest.skip("no backend is built for the emulator")
-    module = Path(oprt.module_path(backend=backends[0], device="emulator"))
-    folder = tmp_path / "build"
-    folder.mkdir()
-    built = [
-        module,
-        *(file for pattern in ("libcamp_ops.so", "_native*.so") for file in _folder_of_library(module).glob(pattern)),
-    ]
-    for file in built:
-        shutil.copy(file, folder)
-    missing = next(name for name in oprt.backends() if name != backends[0])
-    return backends[0], missing, folder
-
-
-def _folder_of_library(module: Path) -> Path:
-    return next(folder for folder in (module.parent, module.parent.parent) if (folder / "libcamp_ops.so").exists())
 
 
 def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -51,7 +51,8 @@ def test_two_threads_with_their_own_operator_and_stream(oprt: Any, target: Targe
 
 def test_one_descriptor_in_two_threads(oprt: Any, target: Target) -> None:
     library = Library()
-    views = [View((64,)), View((64, 5000))]
+    shape = (3, 65537)  # few long rows, so that a workspace is needed where an operator has any use for one
+    views = [View(shape[:1]), View(shape)]
     made: list[Any] = []
 
     def select() -> None:
@@ -66,9 +67,9 @@ def test_one_descriptor_in_two_threads(oprt: Any, target: Target) -> None:
 
     def work(seed: int) -> None:
         select()
-        values = random(seed).standard_normal((64, 5000), dtype=np.float32)
+        values = random(seed).standard_normal(shape, dtype=np.float32)
         size_bytes = library.workspace_size("reduce_sum", made[0])
-        result = np.empty(64, np.float32)
+        result = np.empty(shape[0], np.float32)
         with (
             library.memory(values.nbytes) as x,
             library.memory(result.nbytes) as y,
@@ -80,7 +81,7 @@ def test_one_descriptor_in_two_threads(oprt: Any, target: Target) -> None:
                 library.must("execute_reduce_sum", made[0], workspace, size_bytes, y, x, null)
             library.must("copy_memory", host(result), y, result.nbytes, null)
             library.must("synchronize_device")
-        np.testing.assert_allclose(result, values.sum(axis=1, dtype=np.float64), rtol=1e-4, atol=1e-3)
+        np.testing.assert_allclose(result, values.sum(axis=1, dtype=np.float64), rtol=1e-4, atol=1e-2)
 
     together(make)
     together(lambda: work(1), lambda: work(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,19 @@ def backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture
-def tree(tmp_path: Path, backend: str) -> TinyTree:
-    made = make_tree(tmp_path)
-    made.configure(f"-DOPRT_BACKEND={backend}", "-DOPRT_DEVICES=emulator", f"-DOPRT_KERNELS={made.workspace}")
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> TinyTree:
+    made = make_tree(tmp_path_factory.mktemp("overlay"))
+    made.configure("-DOPRT_BACKEND=nvidia;metax", "-DOPRT_DEVICES=emulator", f"-DOPRT_KERNELS={made.workspace}")
     made.ninja()
     return made
+
+
+@pytest.fixture
+def tree(built: TinyTree) -> TinyTree:
+    """The built checkout with an empty workspace."""
+    shutil.rmtree(built.workspace, ignore_errors=True)
+    return built
 
 
 def test_life_of_a_learners_file(tree: TinyTree, backend: str) -> None:

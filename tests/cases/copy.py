@@ -5,6 +5,7 @@ Every dtype is taken, opaque ones of 1 to 16 bytes included. Nothing is computed
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tests.harness.record import Case, OperatorRecord, Refused, View
 from tests.harness.refusals import tensor_refusals
 
 
-def wanted(case: Case, inputs: dict[str, Any]) -> Wanted:
+def wanted(case: Case, inputs: Mapping[str, Any]) -> Wanted:
     return Wanted(inputs["x"], bitwise=True)
 
 

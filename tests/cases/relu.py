@@ -7,6 +7,7 @@ the slope itself was rounded to that type: one more relative error of that type'
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tests.harness.record import Case, OperatorRecord, Refused, View
 from tests.harness.refusals import tensor_refusals
 
 
-def wanted(case: Case, inputs: dict[str, Any]) -> Wanted:
+def wanted(case: Case, inputs: Mapping[str, Any]) -> Wanted:
     x = decode(inputs["x"], case.dtype)
     slope = float(case.parameters.get("slope", 0.0))
     if slope == 0.0:

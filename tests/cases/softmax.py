@@ -6,6 +6,7 @@ Rows with NaN or +inf and rows of only -inf are NaN throughout; -inf beside fini
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests.harness.record import Case, OperatorRecord, Refused, View
 from tests.harness.refusals import tensor_refusals
 
 
-def wanted(case: Case, inputs: dict[str, Any]) -> Wanted:
+def wanted(case: Case, inputs: Mapping[str, Any]) -> Wanted:
     """The formula in float64, and what one accumulator of the dtype may lose.
 
     With d = max - x, u the accumulator's roundoff and n terms, relative to y:

@@ -6,6 +6,7 @@ because 24 >= 2 p + 2 for p = 11 and p = 8 (and 53 >= 2 * 24 + 2 makes float64 a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests.harness.record import Case, OperatorRecord, Refused, View
 from tests.harness.refusals import tensor_refusals
 
 
-def wanted(case: Case, inputs: dict[str, Any]) -> Wanted:
+def wanted(case: Case, inputs: Mapping[str, Any]) -> Wanted:
     with np.errstate(invalid="ignore", over="ignore"):
         return Wanted(decode(inputs["a"], case.dtype) + decode(inputs["b"], case.dtype))
 

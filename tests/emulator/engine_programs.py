@@ -1,7 +1,7 @@
 """Builds the engine and its test programs of engine/*.cc, for each compiler and warp width, and runs them.
 
-Needs only a C++ compiler: neither CMake nor a build of the project. What was built is kept in pytest's cache under a name made of the
-sources and the command, so that only changes are compiled again.
+Needs only a C++ compiler: neither CMake nor a build of the project. What was built is kept in pytest's cache, under a
+name made of the sources and the command, so that only changes are compiled again.
 """
 
 from __future__ import annotations
@@ -141,10 +141,9 @@ class Workshop:
         """Run a program and return what it printed; it has to end with the exit status expected."""
         surroundings = {key: value for key, value in os.environ.items() if not key.startswith("CAMP_EMULATOR_")}
         surroundings.update(env or {})
-        done = subprocess.run(
-            [*build.runner, str(program), *arguments], capture_output=True, text=True, env=surroundings, timeout=TIME_LIMIT_S
-        )
-        assert done.returncode == expect, f"{program.name} {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}"
+        command = [*build.runner, str(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=surroundings, timeout=TIME_LIMIT_S)
+        assert done.returncode == expect, f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 
     def _once(self, target: Path, make: Callable[[Path], None]) -> Path:

@@ -1,4 +1,4 @@
-"""Each facility of the engine alone: right results at both warp widths, with both compilers, in several schedule orders."""
+"""Each facility of the engine alone: right results at both warp widths, with both compilers, in several orders."""
 
 from __future__ import annotations
 

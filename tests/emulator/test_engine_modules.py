@@ -1,7 +1,8 @@
-"""The engine inside shared libraries: loaded by Python, two warp widths in one process, each containing its own kernels' crashes."""
+"""The engine inside shared libraries: loaded by Python, two warp widths in one process, each with its own crashes."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -26,7 +27,10 @@ for repeat in range(3):
         assert f"warps of {module.module_warp_size()} lanes" in report, report
         assert "a null pointer" in report
         print(report)
-threads = [threading.Thread(target=lambda m=m: [m.module_crash() and m.module_run(1) for _ in range(20)]) for m in modules * 2]
+def work(module):
+    for _ in range(5):
+        assert module.module_crash() and module.module_run(1) == 1
+threads = [threading.Thread(target=work, args=[module]) for module in modules * 2]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 assert all(module.module_run(2) == 1 for module in modules)
@@ -44,11 +48,16 @@ def library(workshop: Workshop, compiler: str, width: int) -> str:
 @pytest.mark.parametrize("modules", [1, 2])
 def test_modules_in_one_process(workshop: Workshop, build: Build, mode: str, modules: int) -> None:
     paths = [library(workshop, build.compiler, width) for width in (build.warp_size, 96 - build.warp_size)][:modules]
-    done = subprocess.run([sys.executable, "-c", HOST, mode, *paths], capture_output=True, text=True, timeout=120)
+    # Where a test runner wants to hear of a process that dies.
+    env = {**os.environ, "CAMP_EMULATOR_REPORT_FD": "2"}
+    command = [sys.executable, "-c", HOST, mode, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert done.stdout.endswith("host crash\n"), done.stdout + done.stderr
     assert done.stdout.count(f"at {lines_named('module')['crash']} in crash(int*)") == 3 * modules
     assert done.returncode == -11
     assert ("Fatal Python error: Segmentation fault" in done.stderr) == (mode == "faulthandler"), done.stderr
+    told = "emulator: signal 11 outside of any kernel ends the process" in done.stderr
+    assert told == (mode == "plain"), done.stderr
 
 
 @builds(Build("g++", 32), Build("clang++", 32))

@@ -1,4 +1,4 @@
-"""The engine's other builds: aarch64 under qemu, the portable stack switch, and everything under the undefined-behaviour sanitizer."""
+"""The engine's other builds: aarch64 under qemu, the portable stack switch, the undefined-behaviour sanitizer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_portable_switch(workshop: Workshop, build: Build, facility: str) -> Non
 
 @builds(PORTABLE)
 @pytest.mark.parametrize(
-    ("program", "part"), [("broken_memory", "past_end"), ("broken_crashes", "stack_overflow"), ("broken_crashes", "endless_barriers")]
+    ("program", "part"),
+    [("broken_memory", "past_end"), ("broken_crashes", "stack_overflow"), ("broken_crashes", "endless_barriers")],
 )
 def test_portable_switch_contains_crashes(workshop: Workshop, build: Build, program: str, part: str) -> None:
     output = workshop.run(build, workshop.program(build, program, "-g"), part, env={"CAMP_EMULATOR_TIME_LIMIT": "0.3"})

@@ -7,6 +7,7 @@ on the emulator the host's clock times one launch and its wait. Shapes stand in 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import math
 import os
@@ -239,38 +240,6 @@ def _time_numpy(record: OperatorRecord, case: Case, arrays: Mapping[str, Any]) -
 
 # The table -----------------------------------------------------------------------------------------------------------
 
-COLUMNS = (
-    "operator",
-    "technique",
-    "backend",
-    "device",
-    "shape",
-    "dtype",
-    "time",
-    "spread",
-    "GB/s",
-    "NumPy",
-    "NumPy/time",
-)
-WIDTHS = (10, 11, 7, 8, 18, 8, 9, 9, 7, 9, 10)
-
-
-def cells(result: Result) -> tuple[str, ...]:
-    """A result as text, in the order of COLUMNS."""
-    return (
-        result.operator,
-        result.technique,
-        result.backend,
-        result.device,
-        " ".join(["x".join(map(str, result.shape)), *(f"{name} {value}" for name, value in result.parameters.items())]),
-        result.dtype,
-        _duration(result.time_us),
-        _duration(result.spread_us),
-        f"{result.bandwidth_gb_s:.3g}" if result.bandwidth_gb_s < 1000 else f"{result.bandwidth_gb_s:.0f}",
-        _duration(result.numpy_us),
-        f"{result.ratio:.3g}" if result.ratio is not None else "-",
-    )
-
 
 def _duration(time_us: float | None) -> str:
     if time_us is None:
@@ -278,21 +247,44 @@ def _duration(time_us: float | None) -> str:
     return f"{time_us:.2f} us" if time_us < 1000 else f"{time_us / 1000:.2f} ms"
 
 
-def plain_line(texts: Iterable[str]) -> str:
-    """One line of the plain table."""
-    return "  ".join(text.ljust(width) for text, width in zip(texts, WIDTHS, strict=True)).rstrip()
+def _shape(result: Result) -> str:
+    parameters = [f"{name} {value}" for name, value in result.parameters.items()]
+    return " ".join(["x".join(map(str, result.shape)), *parameters])
+
+
+# Header, width of the plain table, and the text of a result.
+COLUMNS: tuple[tuple[str, int, Callable[[Result], str]], ...] = (
+    ("operator", 10, lambda result: result.operator),
+    ("technique", 11, lambda result: result.technique),
+    ("backend", 7, lambda result: result.backend),
+    ("device", 8, lambda result: result.device),
+    ("shape", 18, _shape),
+    ("dtype", 8, lambda result: result.dtype),
+    ("time", 9, lambda result: _duration(result.time_us)),
+    ("spread", 6, lambda result: f"{100 * result.spread_us / result.time_us:.0f} %"),
+    ("GB/s", 6, lambda result: f"{result.bandwidth_gb_s:.{0 if result.bandwidth_gb_s >= 100 else 3}g}"),
+    ("NumPy", 9, lambda result: _duration(result.numpy_us)),
+    ("ratio", 6, lambda result: "-" if result.ratio is None else f"{result.ratio:.3g}"),
+)
+LEGEND = "spread: distance of the quartiles, of the median time. ratio: NumPy's time over this one."
+FIRST_NUMBER = [name for name, _, _ in COLUMNS].index("time")  # columns from here on are numbers
 
 
 def run(oprt: Any, jobs: Sequence[tuple[OperatorRecord, Case, Target, str]]) -> list[Result]:
     """Measure jobs and print their table: with a progress bar on a terminal, line by line elsewhere."""
     if sys.stdout.isatty() and importlib.util.find_spec("rich"):
         return _run_on_terminal(oprt, jobs)
-    print(plain_line(COLUMNS), flush=True)
+    print(_plain_line([(name, width) for name, width, _ in COLUMNS]), flush=True)
     results = []
     for job in jobs:
         results.append(measure(oprt, *job))
-        print(plain_line(cells(results[-1])), flush=True)
+        print(_plain_line([(text(results[-1]), width) for _, width, text in COLUMNS]), flush=True)
+    print(LEGEND)
     return results
+
+
+def _plain_line(cells: Iterable[tuple[str, int]]) -> str:
+    return "  ".join(text.ljust(width) for text, width in cells).rstrip()
 
 
 def _run_on_terminal(oprt: Any, jobs: Sequence[tuple[OperatorRecord, Case, Target, str]]) -> list[Result]:
@@ -302,12 +294,16 @@ def _run_on_terminal(oprt: Any, jobs: Sequence[tuple[OperatorRecord, Case, Targe
 
     console = Console()
     results = [measure(oprt, *job) for job in track(jobs, "measuring", console=console, transient=True)]
-    table = Table()
-    for position, column in enumerate(COLUMNS):
-        table.add_column(column, justify="right" if position >= 6 else "left", no_wrap=True)
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    needed = 0
+    for position, (name, _, text) in enumerate(COLUMNS):
+        table.add_column(name, justify="right" if position >= FIRST_NUMBER else "left", no_wrap=True)
+        needed += 1 + max(len(name), *(len(text(result)) for result in results))
     for result in results:
-        table.add_row(*cells(result))
-    console.print(table)
+        table.add_row(*(text(result) for _, _, text in COLUMNS))
+    # On a narrow terminal lines run over; nothing is cut off.
+    Console(width=max(console.width, needed)).print(table)
+    print(LEGEND)
     return results
 
 

@@ -31,7 +31,7 @@ def wrong_elements(got: Bits, wanted: Wanted, dtype: str, flushes_subnormals: bo
         size_bytes = FORMATS[dtype].size_bytes
         got_bytes = np.ascontiguousarray(got).reshape(-1).view(np.uint8).reshape(*got.shape, size_bytes)
         want_bytes = np.ascontiguousarray(wanted.values).reshape(-1).view(np.uint8).reshape(*got.shape, size_bytes)
-        return (got_bytes != want_bytes).any(axis=-1)
+        return np.asarray((got_bytes != want_bytes).any(axis=-1))
     want = np.asarray(wanted.values, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = np.where(np.isfinite(want), wanted.allowed, 0.0)

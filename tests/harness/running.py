@@ -75,14 +75,11 @@ def make_inputs(record: OperatorRecord, case: Case, length: int = 0) -> dict[str
         shape = record.operand_shape(case, name)
         operand = Operand.blank(name, case.dtype, shape, case.layout(name), NEIGHBOURS)
         axis = case.parameters.get("axis")
-        moved = isinstance(axis, int) and bool(shape)  # the interesting dimension of the values is the operator's axis
-        made = values.make(
-            case.values,
-            random,
-            tuple(np.moveaxis(np.empty(shape, bool), axis, -1).shape) if moved else shape,
-            case.dtype,
-        )
-        operand.elements()[...] = np.moveaxis(made, -1, axis) if moved else made
+        if isinstance(axis, int) and shape:  # the interesting dimension of the values is the operator's axis
+            moved = np.moveaxis(np.empty(shape, bool), axis, -1).shape
+            operand.elements()[...] = np.moveaxis(values.make(case.values, random, moved, case.dtype), -1, axis)
+        else:
+            operand.elements()[...] = values.make(case.values, random, shape, case.dtype)
         inputs[name] = operand
     return inputs
 

@@ -57,15 +57,13 @@ class OperatorSuite:
     def parametrize(cls, metafunc: pytest.Metafunc, oprt: Any, targets: list[Target]) -> None:
         """Give a test function its targets and cases."""
         rows = list(getattr(cls, f"_rows_of_{metafunc.function.__name__}")(oprt, targets))
-        names = [name for name in ("target", "technique", "order", "case", "refused") if name in metafunc.fixturenames]
-        if "selected" in metafunc.fixturenames:
-            names.insert(0, "selected")
-        metafunc.parametrize(
-            names,
-            rows,
-            ids=["-".join(cls._id(part) for part in row) for row in rows],
-            indirect=["selected"] if "selected" in names else False,
-        )
+        names = [
+            name
+            for name in ("target", "selected", "technique", "order", "case", "refused")
+            if name in metafunc.fixturenames
+        ]
+        ids = ["-".join(cls._id(part) for part in row) for row in rows]
+        metafunc.parametrize(names, rows, ids=ids, indirect=[name for name in names if name == "selected"])
 
     @classmethod
     def _id(cls, part: object) -> str:

@@ -72,10 +72,20 @@ def find_targets(oprt: Any, backends: str | None, device: str) -> list[Target]:
         if chosen is None and wanted:
             raise UnavailableError(_reason(oprt, backend, device))
         if chosen is not None:
-            found.append(Target(backend, device if kind == "gpu" else chosen.device))
+            found.append(_checked(oprt, Target(backend, device if kind == "gpu" else chosen.device)))
     if not found:
         raise UnavailableError("\n".join(_reason(oprt, backend, device) for backend in known))
     return found
+
+
+def _checked(oprt: Any, target: Target) -> Target:
+    """The target, once the device with its index is known to be there."""
+    if ":" in target.device:
+        try:
+            oprt.synchronize(**target.where)
+        except oprt.OperatorRuntimeError as error:
+            raise UnavailableError(str(error)) from None
+    return target
 
 
 def _reason(oprt: Any, backend: str, device: str) -> str:

@@ -9,16 +9,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.harness.targets import ROOT
 from tests.mutation.sites import find_sites, write_mutable_sources
 
 EXPORTS = "{ global: oprt_get_module; oprt_mutated_site; oprt_mutation_kind; oprt_reached_sites; local: *; };\n"
@@ -45,25 +42,19 @@ class BuildError(Exception):
     """The mutable module could not be built; the text has the command and what it printed."""
 
 
-def build(tree: Path, backend: str) -> Path:
-    """The module's folder, to be put before tree, the backend's build folder, in CAMP_BUILD_DIR."""
-    folder = tree / "mutation"
-    folder.mkdir(exist_ok=True)
-    with _lock(folder / f"{backend}.lock"):
-        sources = folder / "operators"
+def build(tree: Path, backend: str, op: str) -> Path:
+    """The folder of a module with one operator, to be put before the backend's build folder in CAMP_BUILD_DIR."""
+    folder = tree / "mutation" / f"{backend}-{op}"
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = tree / "mutation" / "operators"
+    with _lock(tree / "mutation" / "operators.lock"):
         write_mutable_sources(sources)
         headers = _hash_of(sorted(path for path in sources.rglob("*") if path.is_file()))
-        objects = folder / backend
-        objects.mkdir(exist_ok=True)
-        module = f"camp_ops_{backend}_emulator"
-        commands = json.loads((tree / "compile_commands.json").read_text())
-        with ThreadPoolExecutor(_jobs()) as pool:
-            jobs = [
-                pool.submit(_compile, entry, sources, objects, headers) for entry in _launchers(commands, tree, backend)
-            ]
-            compiled = [job.result() for job in jobs]
-        switch = _compile_switch(commands, tree, backend, objects)
-        _link(tree, backend, [switch, *compiled], folder / f"{module}.so")
+    with _lock(folder / "module.lock"):
+        entries = _launchers(tree, backend, op)
+        compiler = shlex.split(entries[0]["command"])[0]
+        objects = [_compile_launchers(entries, op, sources, folder, headers), _compile_switch(compiler, tree, folder)]
+        _link(compiler, tree, backend, objects, folder / f"camp_ops_{backend}_emulator.so")
     return folder
 
 
@@ -73,11 +64,6 @@ def _lock(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _jobs() -> int:
-    cores = len(os.sched_getaffinity(0))
-    return max(1, cores // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def _hash_of(files: list[Path]) -> str:
@@ -92,30 +78,38 @@ def _output(entry: dict[str, str]) -> str:
     return words[words.index("-o") + 1]
 
 
-def _launchers(commands: list[dict[str, str]], tree: Path, backend: str) -> list[dict[str, str]]:
-    """The compile commands of the module's launchers and techniques, not the overlay's or the engine's."""
+def _launchers(tree: Path, backend: str, op: str) -> list[dict[str, str]]:
+    """The compile commands of an operator's launcher and techniques in the module, not those of the overlay."""
+    commands = json.loads((tree / "compile_commands.json").read_text())
     target = f"/camp_ops_{backend}_emulator.dir/"
-    found = [entry for entry in commands if target in f"/{_output(entry)}"]
+    found = [
+        entry for entry in commands if target in f"/{_output(entry)}" and Path(entry["file"]).name.split(".")[0] == op
+    ]
     if not found:
-        raise BuildError(f"{tree}/compile_commands.json has no command for camp_ops_{backend}_emulator")
+        raise BuildError(f"{tree}/compile_commands.json has no command for {op} in camp_ops_{backend}_emulator")
     return found
 
 
-def _compile(entry: dict[str, str], sources: Path, objects: Path, headers: str) -> Path:
-    """Compile one launcher against the mutable sources."""
-    unit = Path(entry["file"])
-    text = unit.read_text()
-    # CMake's unit names files by path: the originals, or their copies for the emulator. Both become the mutable ones.
-    text = re.sub(r'"(/[^"\n]+)"', lambda match: f'"{_mutable(match[1], sources)}"', text)
-    copy = objects / unit.name
-    result = objects / f"{unit.name}.o"
-    words = shlex.split(entry["command"])
+def _compile_launchers(entries: list[dict[str, str]], op: str, sources: Path, folder: Path, headers: str) -> Path:
+    """Compile the launchers of an operator against the mutable sources, as one unit: headers take most of the time."""
+    unit, result = folder / f"{op}.cc", folder / f"{op}.o"
+    inputs: dict[Path, str] = {}
+    text = [f"// Made by tests/mutation/mutable_module.py: every launcher of {op}."]
+    for number, entry in enumerate(entries):
+        copy = folder / f"{number}.{Path(entry['file']).name}"
+        # CMake's unit names files by path: the originals, or their copies for the emulator. Both become mutable ones.
+        original = Path(entry["file"]).read_text()
+        inputs[copy] = re.sub(r'"(/[^"\n]+)"', lambda match: f'"{_mutable(match[1], sources)}"', original)
+        names = (f"{op}_call", f"{op}_registration")  # made by the registration macro, once a unit
+        text += [f"#define {name} {name}_{number}" for name in names] + [f'#include "{copy}"']
+        text += [f"#undef {name}" for name in (*names, "OPRT_KERNEL_FILE", "OPRT_KERNEL_PATH", "OPRT_KERNEL_SHA256")]
+    inputs[unit] = "\n".join(text) + "\n"
+    words = shlex.split(entries[0]["command"])
     words[words.index("-o") + 1] = str(result)
-    words[words.index("-c") + 1] = str(copy)
+    words[words.index("-c") + 1] = str(unit)
     # Before every other -I: a quoted include that starts with an operator's name means the mutable file.
     command = [words[0], f"-I{sources}", *(word for word in words[1:] if word not in ("-MD", "-g")), "-w"]
-    command = _without_dependency_file(command)
-    _run_if_changed(command, entry["directory"], result, {copy: text}, headers)
+    _run_if_changed(_without_dependency_file(command), entries[0]["directory"], result, inputs, headers)
     return result
 
 
@@ -138,29 +132,20 @@ def _without_dependency_file(command: list[str]) -> list[str]:
     return kept
 
 
-def _compile_switch(commands: list[dict[str, str]], tree: Path, backend: str, objects: Path) -> Path:
+def _compile_switch(compiler: str, tree: Path, folder: Path) -> Path:
     """The unit behind oprt_is_mutated()."""
+    source, result = folder / "switch.cc", folder / "switch.o"
     text = SWITCH_UNIT.replace("COUNT", str(max(1, len(find_sites()))))
-    source, result = objects / "switch.cc", objects / "switch.o"
-    compiler = shlex.split(_launchers(commands, tree, backend)[0]["command"])[0]
-    _run_if_changed(
-        [compiler, "-std=c++17", "-O2", "-fPIC", "-c", str(source), "-o", str(result)],
-        str(tree),
-        result,
-        {source: text},
-        "",
-    )
+    command = [compiler, "-std=c++17", "-O2", "-fPIC", "-c", str(source), "-o", str(result)]
+    _run_if_changed(command, str(tree), result, {source: text}, "")
     return result
 
 
-def _link(tree: Path, backend: str, objects: list[Path], module: Path) -> None:
+def _link(compiler: str, tree: Path, backend: str, objects: list[Path], module: Path) -> None:
     engine = sorted(tree.glob(f"**/oprt_{backend}_emulator_engine.dir/**/*.o"))
     if not engine:
         raise BuildError(f"{tree} has no objects of the emulator's engine for {backend}")
     exports = module.with_suffix(".map")
-    compiler = shlex.split(
-        _launchers(json.loads((tree / "compile_commands.json").read_text()), tree, backend)[0]["command"]
-    )[0]
     command = [compiler, "-shared", "-o", str(module), f"-Wl,--version-script={exports}", "-Wl,-z,defs"]
     command += [*map(str, objects), *map(str, engine), "-pthread", "-ldl"]
     _run_if_changed(command, str(tree), module, {exports: EXPORTS}, _hash_of([*objects, *engine]))
@@ -183,10 +168,7 @@ def _run_if_changed(command: list[str], directory: str, result: Path, inputs: di
     stamp.write_text(state)
 
 
-def build_tree_of(module_path: str) -> Path:
-    """The build folder that a loaded module belongs to."""
+def build_tree_of(module_path: str) -> Path | None:
+    """The build folder that a loaded module belongs to; None for one that was installed without it."""
     folder = Path(module_path).resolve().parent
-    for tree in (folder, folder.parent, ROOT / folder.name):
-        if (tree / "compile_commands.json").exists():
-            return tree
-    raise BuildError(f"{module_path} lies in no build folder with compile_commands.json")
+    return next((tree for tree in (folder, folder.parent) if (tree / "compile_commands.json").exists()), None)

@@ -48,7 +48,7 @@ def main() -> None:
     print(failure(oprt, add))
     switches.break_site(-1)
     print("then:", failure(oprt, add))  # the device refuses work until it is reset
-    print("and:", failure(oprt, lambda: oprt.copy(x, **where)))
+    print("and:", failure(oprt, lambda: oprt.from_numpy(x, **where)))
     oprt.device_reset(**where)
     np.testing.assert_array_equal(add(), x + x)
 

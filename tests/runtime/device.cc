@@ -1,5 +1,5 @@
-// The C API on a real device: threads with their own streams and workspaces, order on a stream, graphs, exhausted memory.
-// TEST_BACKEND and TEST_DEVICE say which (nvidia or metax; emulator or gpu:N); test_programs.py runs this on each target.
+// The C API on a real device: threads with own streams and workspaces, order on a stream, graphs, exhausted memory.
+// TEST_BACKEND and TEST_DEVICE (emulator or gpu:N) say which; test_programs.py runs this on each target of the run.
 #include <cmath>
 #include <thread>
 #include <vector>

@@ -1,5 +1,6 @@
-// Stand-in for <cooperative_groups.h> on the emulator: thread_block, tiles of a warp, and the grid as far as it needs no barrier.
-// Not here: coalesced groups, clusters, tiles wider than a warp, asynchronous copies. reduce() is in cooperative_groups/reduce.h.
+// Stand-in for <cooperative_groups.h> on the emulator: thread_block, tiles of a warp, and the grid as far as it needs
+// no barrier. Not here: coalesced groups, clusters, tiles wider than a warp, asynchronous copies. reduce() is in
+// cooperative_groups/reduce.h.
 #pragma once
 
 #include "oprt_emulator/device.h"
@@ -37,7 +38,8 @@ public:
     static dim3 group_dim() { return gridDim; }
     static bool is_valid() { return false; }
     static void sync(OPRT_EMULATOR_POSITION) {
-        oprt_emulator::device_not_supported("grid_group::sync(): blocks run to their end one after the other", file, line);
+        oprt_emulator::device_not_supported("grid_group::sync(): blocks run to their end one after the other", file,
+                                            line);
     }
 };
 
@@ -47,7 +49,8 @@ inline grid_group this_grid() { return grid_group(); }
 template <unsigned int lanes, typename parent = void>
 class thread_block_tile {
     static_assert(lanes > 0 && (lanes & (lanes - 1)) == 0, "a tile's size is a power of two");
-    static_assert(lanes <= static_cast<unsigned int>(oprt_emulator::warp_size), "the emulator has no tiles wider than a warp");
+    static_assert(lanes <= static_cast<unsigned int>(oprt_emulator::warp_size),
+                  "the emulator has no tiles wider than a warp");
 
 public:
     static void sync(OPRT_EMULATOR_POSITION) { oprt_emulator::syncwarp(mask(), file, line); }
@@ -108,7 +111,8 @@ inline thread_block_tile<lanes, thread_block> tiled_partition(const thread_block
     return thread_block_tile<lanes, thread_block>();
 }
 template <unsigned int lanes, unsigned int wider, typename parent>
-inline thread_block_tile<lanes, thread_block_tile<wider, parent>> tiled_partition(const thread_block_tile<wider, parent> &) {
+inline thread_block_tile<lanes, thread_block_tile<wider, parent>> tiled_partition(
+    const thread_block_tile<wider, parent> &) {
     static_assert(lanes <= wider, "a tile cannot be wider than the tile that it is cut from");
     return thread_block_tile<lanes, thread_block_tile<wider, parent>>();
 }

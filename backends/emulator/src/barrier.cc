@@ -12,7 +12,8 @@ bool same_position(const source_position &a, const source_position &b) noexcept 
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-[[noreturn]] __attribute__((noinline, cold)) void diverge(worker &self, const char *name, const source_position &position) {
+[[noreturn]] __attribute__((noinline, cold)) void diverge(worker &self, const char *name,
+                                                          const source_position &position) {
     raise_divergence_fault(self, name, position);
 }
 

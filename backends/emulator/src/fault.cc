@@ -1,4 +1,5 @@
-// Faults that the engine itself finds: misuse of barriers and collectives, deadlock, assert. Signals are left to signals.cc.
+// Faults that the engine itself finds: misuse of barriers and collectives, deadlock, assert. Signals are left to
+// signals.cc.
 #include <unistd.h>
 
 #include <cstdarg>
@@ -190,8 +191,7 @@ void raise_divergence_fault(worker &self, const char *barrier, source_position p
     text_builder text(storage, sizeof storage);
     text.add("barrier divergence: this thread reached %s at %s:%d, while ", barrier, position.file, position.line);
     add_waiting(text, threads_at_barrier(self, false), block.threads);
-    text.add(" in %s at %s:%d already", block.barrier_name, block.barrier_position.file,
-             block.barrier_position.line);
+    text.add(" in %s at %s:%d already", block.barrier_name, block.barrier_position.file, block.barrier_position.line);
     text.add("\n  every thread of a block has to come to the same barrier; is this one inside a condition or a loop?");
     raise_fault(self, fault_code::barrier_divergence, storage);
 }
@@ -208,7 +208,8 @@ void raise_mask_fault(worker &self, collective kind, lane_mask mask, source_posi
     raise_fault(self, fault_code::warp_misuse, storage);
 }
 
-void raise_collective_fault(worker &self, const rendezvous &meeting, collective kind, source_position position) noexcept {
+void raise_collective_fault(worker &self, const rendezvous &meeting, collective kind,
+                            source_position position) noexcept {
     const unsigned warp = self.context.linear_thread / static_cast<unsigned>(warp_size);
     thread_set waiting;
     waiting.insert_lanes(warp, meeting.arrived);

@@ -12,16 +12,16 @@ struct fault_record {
     static constexpr int max_frames = 24;
 
     fault_code code = fault_code::none;
-    bool in_thread = false;        // block and thread say where
+    bool in_thread = false;  // block and thread say where
     index3 block;
     index3 thread;
-    int signal = 0;                // 0: the engine itself found it
-    const void *address = nullptr; // of SIGSEGV and SIGBUS
+    int signal = 0;                 // 0: the engine itself found it
+    const void *address = nullptr;  // of SIGSEGV and SIGBUS
     bool address_known = false;
     // Code addresses, innermost first: return addresses, but the first one of a signal is that of the instruction.
     void *frames[max_frames];
     int frame_count = 0;
-    char text[3584];               // what happened, one or more lines
+    char text[3584];  // what happened, one or more lines
 };
 
 // Claim the grid's only fault record; null when another thread was faster. Safe in signal handlers.

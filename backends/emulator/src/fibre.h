@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #if !defined(OPRT_EMULATOR_FIBRE_ASM)
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -36,16 +37,16 @@ void switch_fibre(fibre *from, fibre to) noexcept;
 [[noreturn]] void resume_fibre(fibre to) noexcept;
 #endif
 
-// In a signal handler: make the return from the handler continue to instead of the interrupted code. signal_context is the
-// handler's third argument. May itself not return (ucontext).
+// In a signal handler: make the return from the handler continue to instead of the interrupted code. signal_context is
+// the handler's third argument. May itself not return (ucontext).
 void resume_fibre_after_signal(void *signal_context, fibre to) noexcept;
 
-// Fetch the part of a suspended stack that continuing it reads first.
+// Fetch the part of a suspended stack that continuing it reads first. Any pointer will do.
 inline void prefetch_fibre(fibre to) noexcept {
-    const char *stack = static_cast<const char *>(to);
-    __builtin_prefetch(stack);
-    __builtin_prefetch(stack + 64);
-    __builtin_prefetch(stack + 128);
+    const auto stack = reinterpret_cast<std::uintptr_t>(to);  // may be null, which a pointer could not be added to
+    __builtin_prefetch(reinterpret_cast<const void *>(stack));
+    __builtin_prefetch(reinterpret_cast<const void *>(stack + 64));
+    __builtin_prefetch(reinterpret_cast<const void *>(stack + 128));
 }
 
 }  // namespace oprt_emulator

@@ -9,8 +9,8 @@
 
 extern "C" __attribute__((visibility("hidden"))) void oprt_emulator_begin_fibre();
 
-// The saved frame, from the saved stack pointer up: x19 to x30, d8 to d15. A new fibre begins with its entry in x19 and clears the
-// return address, where unwinding stops.
+// The saved frame, from the saved stack pointer up: x19 to x30, d8 to d15. A new fibre begins with its entry in x19 and
+// clears the return address, where unwinding stops.
 __asm__(R"(
     .text
     .p2align 4

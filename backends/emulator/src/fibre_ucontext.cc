@@ -12,8 +12,8 @@
 namespace oprt_emulator {
 
 fibre prepare_fibre(void *top, fibre_entry entry) noexcept {
-    // The context lies at the top of the stack that it describes; the stack below it is as long as the caller made it, so
-    // only its end matters here.
+    // The context lies at the top of the stack that it describes; the stack below it is as long as the caller made it,
+    // so only its end matters here.
     constexpr std::uintptr_t assumed_stack_bytes = 16384;
     const std::uintptr_t place = (reinterpret_cast<std::uintptr_t>(top) - sizeof(ucontext_t)) & ~std::uintptr_t{63};
     auto *context = new (reinterpret_cast<void *>(place)) ucontext_t;

@@ -1,5 +1,6 @@
-// Stack switch for x86-64. Saves with mov and ends with ret: an ending jump unbalances the processor's return-address predictor and
-// costs a barrier twice the time. The vector unit's control word is not switched: kernels do not change rounding.
+// Stack switch for x86-64. Saves with mov and ends with ret: an ending jump unbalances the processor's return-address
+// predictor and costs a barrier twice the time. The vector unit's control word is not switched: kernels do not change
+// rounding.
 #include "fibre.h"
 
 #if OPRT_EMULATOR_FIBRE_ASM && defined(__x86_64__)

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "memory_checks.h"
 #include "pool.h"
@@ -45,7 +46,8 @@ std::uint64_t block_at(const grid &running, std::uint64_t i) {
         case direction::random: break;
     }
     using wide = unsigned __int128;
-    return static_cast<std::uint64_t>((static_cast<wide>(i) * running.random_step + running.random_start) % running.blocks);
+    return static_cast<std::uint64_t>((static_cast<wide>(i) * running.random_step + running.random_start) %
+                                      running.blocks);
 }
 
 index3 block_index(const grid &running, std::uint64_t block) {
@@ -68,7 +70,8 @@ bool prepare_worker(grid &running, worker &self) {
     set_block_dim(self, request.block);
     self.context.grid_dim = words_of(request.grid);
     if (!ensure_stacks(self, self.block.threads) || !prepare_shared(running, self)) {
-        set_grid_fault(running, fault_code::out_of_memory, "no memory for the stacks or shared memory of the GPU threads");
+        set_grid_fault(running, fault_code::out_of_memory,
+                       "no memory for the stacks or shared memory of the GPU threads");
         return false;
     }
     return true;
@@ -123,41 +126,57 @@ void work_on(grid &running, worker &self) noexcept {
     self.running = nullptr;
 }
 
-fault_code run_grid(const grid_request &request) noexcept {
-    if (inside_kernel()) {
-        raise_fault(this_worker(), fault_code::not_supported, "a kernel launched a kernel; the emulator runs launches of the host only");
-    }
+// Run a grid that may run: its configuration is right.
+static void run_blocks(grid &running, const engine_options &options) {
+    worker &self = *running.caller;
+    const grid_request &request = *running.request;
+    running.block_threads = threads_of(request.block);
+    running.blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
+    const unsigned threads = pool_threads(options);
+    set_chunk(running, threads);
+    if (running.order.way == direction::random) choose_random_blocks(running);
+    find_arrays(running);
+    ensure_signal_handlers();
+    provide_signal_stack();
+    begin_access();
+    watch_grid(running, options.time_limit_s);
+    run_on_pool(running, self, threads);
+    unwatch_grid(running);
+    check_memory(running);
+    end_access();
+}
+
+static fault_code run_or_throw(const grid_request &request) {
     grid running;
     running.request = &request;
     const engine_options options = read_options();
     running.order = options.order;
+    running.caller = worker_of_os_thread();
     const std::string error = configuration_error(request, options);
-    worker *self = worker_of_os_thread();
     if (!error.empty()) {
         set_grid_fault(running, fault_code::invalid_configuration, error.c_str());
-    } else if (self == nullptr) {
+    } else if (running.caller == nullptr) {
         set_grid_fault(running, fault_code::out_of_memory, "no address space for the stacks of the GPU threads");
     } else {
-        ensure_signal_handlers();
-        running.caller = self;
-        running.block_threads = threads_of(request.block);
-        running.blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
-        const unsigned threads = pool_threads(options);
-        set_chunk(running, threads);
-        if (running.order.way == direction::random) choose_random_blocks(running);
-        find_arrays(running);
-        begin_access();
-        watch_grid(running, options.time_limit_s);
-        run_on_pool(running, *self, threads);
-        unwatch_grid(running);
-        check_memory(running);
-        end_access();
+        run_blocks(running, options);
     }
-    if (running.fault_claimed.load(std::memory_order_acquire)) {
-        write_report(running);
-        return running.fault.code;
+    if (!running.fault_claimed.load(std::memory_order_acquire)) return fault_code::none;
+    write_report(running);
+    return running.fault.code;
+}
+
+fault_code run_grid(const grid_request &request) noexcept {
+    if (inside_kernel()) {
+        raise_fault(this_worker(), fault_code::not_supported,
+                    "a kernel launched a kernel; the emulator runs launches of the host only");
     }
-    return fault_code::none;
+    try {
+        return run_or_throw(request);
+    } catch (const std::bad_alloc &) {
+        // Only what comes before and after the blocks allocates.
+        forget_report();
+        return fault_code::out_of_memory;
+    }
 }
 
 bool inside_kernel() noexcept {

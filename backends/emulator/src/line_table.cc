@@ -33,7 +33,7 @@ bool read_sections(const std::string &path, debug_sections &sections) {
     if (header.e_shstrndx >= table.size()) return false;
     std::string names(table[header.e_shstrndx].sh_size, '\0');
     if (!read_at(file.get(), table[header.e_shstrndx].sh_offset, names.data(), names.size())) return false;
-    for (const ElfW(Shdr) &section : table) {
+    for (const ElfW(Shdr) & section : table) {
         if (section.sh_name >= names.size() || (section.sh_flags & SHF_COMPRESSED) != 0) continue;
         const char *name = names.c_str() + section.sh_name;
         bytes *place = std::strcmp(name, ".debug_line") == 0       ? &sections.line
@@ -147,8 +147,18 @@ struct line_program {
     }
 };
 
-enum form : unsigned { string_form = 0x08, line_string_form = 0x1F, strings_form = 0x0E, data1 = 0x0B, data2 = 0x05, data4 = 0x06,
-                       data8 = 0x07, data16 = 0x1E, unsigned_data = 0x0F, block_form = 0x09 };
+enum form : unsigned {
+    string_form = 0x08,
+    line_string_form = 0x1F,
+    strings_form = 0x0E,
+    data1 = 0x0B,
+    data2 = 0x05,
+    data4 = 0x06,
+    data8 = 0x07,
+    data16 = 0x1E,
+    unsigned_data = 0x0F,
+    block_form = 0x09
+};
 
 std::string text_at(const bytes &section, std::uint64_t offset) {
     cursor place(section, offset < section.size() ? offset : section.size(), section.size());
@@ -156,8 +166,8 @@ std::string text_at(const bytes &section, std::uint64_t offset) {
 }
 
 // One field of a DWARF 5 directory or file entry: a text or a number. False: a form that is not known here.
-bool read_field(cursor &input, unsigned field_form, unsigned offset_bytes, const debug_sections &sections, std::string &text,
-                std::uint64_t &number) {
+bool read_field(cursor &input, unsigned field_form, unsigned offset_bytes, const debug_sections &sections,
+                std::string &text, std::uint64_t &number) {
     switch (field_form) {
         case string_form: text = input.text(); return true;
         case line_string_form: text = text_at(sections.line_strings, input.fixed(offset_bytes)); return true;
@@ -173,7 +183,8 @@ bool read_field(cursor &input, unsigned field_form, unsigned offset_bytes, const
     }
 }
 
-bool read_entries(cursor &input, unsigned offset_bytes, const debug_sections &sections, std::vector<file_entry> &entries) {
+bool read_entries(cursor &input, unsigned offset_bytes, const debug_sections &sections,
+                  std::vector<file_entry> &entries) {
     constexpr std::uint64_t path_content = 1, directory_content = 2;
     std::vector<std::pair<std::uint64_t, unsigned>> format(input.fixed(1));
     for (auto &field : format) {

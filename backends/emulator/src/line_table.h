@@ -1,5 +1,5 @@
-// The DWARF line table of an ELF file (versions 2 to 5): from a code address to a file and line. For machines without addr2line; it does
-// not know inlined calls.
+// The DWARF line table of an ELF file (versions 2 to 5): from a code address to a file and line. For machines without
+// addr2line; it does not know inlined calls.
 #pragma once
 
 #include <cstdint>

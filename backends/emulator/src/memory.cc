@@ -1,5 +1,6 @@
-// The arena of the device memory. An allocation is whole pages, its data right-aligned before a guard page as far as the 256-byte alignment
-// lets it; the rest of the pages is canary. Address space is used up from the bottom and reused only when the arena is full.
+// The arena of the device memory. An allocation is whole pages, its data right-aligned before a guard page as far as
+// the 256-byte alignment lets it; the rest of the pages is canary. Address space is used up from the bottom and reused
+// only when the arena is full.
 #include "oprt_emulator/memory.h"
 
 #include <pthread.h>
@@ -31,7 +32,7 @@ struct allocation {
     std::size_t size_bytes;
     std::size_t mapped_bytes;  // from the start of its pages, without the guard page
     std::uint64_t serial;
-    bool reported;             // its broken canary was told
+    bool reported;  // its broken canary was told
 };
 
 class arena {
@@ -118,7 +119,8 @@ public:
     const allocation *released_near(const void *address) const {
         for (unsigned i = 0; i < released_kept; ++i) {
             const allocation &gone = released_[(released_next_ + released_kept - 1 - i) % released_kept];
-            if (gone.data != nullptr && address >= pages_of(gone) && address < pages_of(gone) + gone.mapped_bytes) return &gone;
+            if (gone.data != nullptr && address >= pages_of(gone) && address < pages_of(gone) + gone.mapped_bytes)
+                return &gone;
         }
         return nullptr;
     }
@@ -231,8 +233,9 @@ private:
         char text[256];
         if (broken >= owner.data) {
             const auto past = static_cast<std::size_t>(broken - owner.data) - owner.size_bytes;
-            std::snprintf(text, sizeof text, "byte %zu past the end of allocation %" PRIu64 " (%zu bytes at %p) was overwritten",
-                          past, owner.serial, owner.size_bytes, static_cast<const void *>(owner.data));
+            std::snprintf(text, sizeof text,
+                          "byte %zu past the end of allocation %" PRIu64 " (%zu bytes at %p) was overwritten", past,
+                          owner.serial, owner.size_bytes, static_cast<const void *>(owner.data));
         } else {
             std::snprintf(text, sizeof text, "byte %zu before allocation %" PRIu64 " (%zu bytes at %p) was overwritten",
                           static_cast<std::size_t>(owner.data - broken), owner.serial, owner.size_bytes,
@@ -305,7 +308,8 @@ address_owner owner_of(const void *pointer) noexcept {
     const allocation *owner = live != nullptr ? live : memory().released_near(pointer);
     if (owner == nullptr) owner = live = memory().below(pointer);
     if (owner == nullptr) return {};
-    return {owner->data, owner->size_bytes, owner->serial, static_cast<const char *>(pointer) - owner->data, live != nullptr};
+    return {owner->data, owner->size_bytes, owner->serial, static_cast<const char *>(pointer) - owner->data,
+            live != nullptr};
 }
 
 std::size_t memory_used_bytes() noexcept {
@@ -365,8 +369,8 @@ std::string describe_device_address(const void *address) {
     } else {
         std::snprintf(where, sizeof where, "byte %llu of", offset);
     }
-    std::snprintf(text, sizeof text, "%s %sallocation %" PRIu64 " (%zu bytes at %p)", where, owner.live ? "" : "the released ",
-                  owner.serial, owner.size_bytes, owner.base);
+    std::snprintf(text, sizeof text, "%s %sallocation %" PRIu64 " (%zu bytes at %p)", where,
+                  owner.live ? "" : "the released ", owner.serial, owner.size_bytes, owner.base);
     return text;
 }
 

@@ -77,14 +77,14 @@ int match_object(dl_phdr_info *info, std::size_t, void *argument) {
     return 0;
 }
 
-bool same_headers(const elf_file &file, const ElfW(Ehdr) &header, const loaded_object &object) {
+bool same_headers(const elf_file &file, const ElfW(Ehdr) & header, const loaded_object &object) {
     std::vector<ElfW(Phdr)> headers;
     return header.e_phnum == object.headers.size() && file.read_array(headers, header.e_phnum, header.e_phoff) &&
            std::memcmp(headers.data(), object.headers.data(), headers.size() * sizeof headers[0]) == 0;
 }
 
 void take_symbols(module_image &image, const std::vector<ElfW(Sym)> &symbols) {
-    for (const ElfW(Sym) &symbol : symbols) {
+    for (const ElfW(Sym) & symbol : symbols) {
         if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= image.names.size()) continue;
         const char *name = image.names.c_str() + symbol.st_name;
         const auto type = symbol.st_info & 0xF;
@@ -104,7 +104,7 @@ void read_symbols(module_image &image, const loaded_object &object) {
     if (!file.read(&header, sizeof header, 0) || !same_headers(file, header, object)) return;
     std::vector<ElfW(Shdr)> sections;
     if (!file.read_array(sections, header.e_shnum, header.e_shoff)) return;
-    for (const ElfW(Shdr) &section : sections) {
+    for (const ElfW(Shdr) & section : sections) {
         if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
         const ElfW(Shdr) &strings = sections[section.sh_link];
         std::vector<ElfW(Sym)> symbols;
@@ -124,7 +124,7 @@ module_image *read_own_image() {
     image->path = object.path;
     image->load_bias = object.load_bias;
     image->thread_local_module = object.thread_local_module;
-    for (const ElfW(Phdr) &header : object.headers) {
+    for (const ElfW(Phdr) & header : object.headers) {
         if (header.p_type == PT_TLS) image->thread_local_bytes = header.p_memsz;
     }
     read_symbols(*image, object);
@@ -134,8 +134,9 @@ module_image *read_own_image() {
 }  // namespace
 
 const code_symbol *module_image::function_at(std::uintptr_t address) const noexcept {
-    auto after = std::upper_bound(functions.begin(), functions.end(), address,
-                                  [](std::uintptr_t value, const code_symbol &symbol) { return value < symbol.address; });
+    auto after =
+        std::upper_bound(functions.begin(), functions.end(), address,
+                         [](std::uintptr_t value, const code_symbol &symbol) { return value < symbol.address; });
     if (after == functions.begin()) return nullptr;
     const code_symbol &symbol = *--after;
     return address < symbol.address + symbol.size_bytes ? &symbol : nullptr;

@@ -1,5 +1,6 @@
-// What the ELF file of this module says: functions and thread-local variables with their names, and where its code is. Read once, when the
-// first kernel runs. A stripped file has no symbols, and one that was rebuilt since it was loaded is not believed.
+// What the ELF file of this module says: functions and thread-local variables with their names, and where its code is.
+// Read once, when the first kernel runs. A stripped file has no symbols, and one that was rebuilt since it was loaded
+// is not believed.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,13 @@ namespace oprt_emulator {
 struct code_symbol {
     std::uintptr_t address;  // in the process
     std::size_t size_bytes;
-    const char *name;        // mangled
+    const char *name;  // mangled
 };
 
 struct thread_local_symbol {
-    std::size_t offset;      // in the module's block of thread-local storage
+    std::size_t offset;  // in the module's block of thread-local storage
     std::size_t size_bytes;
-    const char *name;        // mangled
+    const char *name;  // mangled
 };
 
 struct module_image {
@@ -26,9 +27,9 @@ struct module_image {
     std::uintptr_t load_bias = 0;
     std::size_t thread_local_module = 0;  // for __tls_get_addr; 0: the module has no thread-locals
     std::size_t thread_local_bytes = 0;
-    std::vector<code_symbol> functions;   // by address
+    std::vector<code_symbol> functions;  // by address
     std::vector<thread_local_symbol> thread_locals;
-    std::string names;                    // storage of the symbol names
+    std::string names;  // storage of the symbol names
 
     // The function that an address lies in, or null.
     const code_symbol *function_at(std::uintptr_t address) const noexcept;

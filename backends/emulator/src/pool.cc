@@ -1,5 +1,6 @@
-// Helper threads, and how a grid gets them: a grid that looks large wakes them at once, any other only after it has run for a while, so that
-// a launch of a few small blocks costs no wake-up. One grid has the helpers at a time; grids of other host threads run alone.
+// Helper threads, and how a grid gets them: a grid that looks large wakes them at once, any other only after it has run
+// for a while, so that a launch of a few small blocks costs no wake-up. One grid has the helpers at a time; grids of
+// other host threads run alone.
 #include "pool.h"
 
 #include <linux/futex.h>
@@ -24,12 +25,12 @@ constexpr std::uint64_t patience_ns = 20000;
 constexpr int spin_rounds = 2000;
 
 struct pool_state {
-    std::mutex owner;                        // held by the host thread whose grid has the helpers
+    std::mutex owner;  // held by the host thread whose grid has the helpers
     std::atomic<grid *> offered{nullptr};
-    std::atomic<unsigned> inside{0};         // helpers that may be looking at the offered grid
-    std::atomic<std::uint32_t> calls{0};     // futex: changes when a grid is offered
+    std::atomic<unsigned> inside{0};      // helpers that may be looking at the offered grid
+    std::atomic<std::uint32_t> calls{0};  // futex: changes when a grid is offered
     std::atomic<unsigned> sleeping{0};
-    unsigned helpers = 0;                    // under owner
+    unsigned helpers = 0;  // under owner
 };
 
 // Never destroyed: helpers sleep in it until the process ends.
@@ -75,9 +76,10 @@ void *helper_main(void *argument) {
     worker *self = worker_of_os_thread();
     std::uint32_t seen = 0;
     while (self != nullptr) {
-        // A grid is looked at only between the two changes of inside, and its host thread waits for inside to fall to 0.
+        // A grid is looked at only between the two changes of inside; its host thread waits until inside falls to 0.
         state.inside.fetch_add(1);
-        if (grid *running = state.offered.load()) work_on(*running, *self);
+        grid *running = state.offered.load();
+        if (running != nullptr && running->helpers.fetch_add(1) + 1 < running->pool_share) work_on(*running, *self);
         state.inside.fetch_sub(1);
         seen = wait_for_call(state, seen);
     }

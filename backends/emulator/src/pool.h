@@ -1,4 +1,5 @@
-// The helpers: OS threads that join the host thread which runs a grid. Kept between grids; a forked child makes its own.
+// The helpers: OS threads that join the host thread which runs a grid. Kept between grids; a forked child makes its
+// own.
 #pragma once
 
 #include "grid.h"

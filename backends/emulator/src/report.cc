@@ -54,15 +54,14 @@ std::string describe_address(const grid &running, const void *address) {
             return formatted(": past the end of the block's dynamic shared memory (%zu bytes)",
                              running.request->dynamic_shared_bytes);
         case area_place::stack:
-        case area_place::stack_guard:
-            return ": on the stack of a GPU thread";
+        case area_place::stack_guard: return ": on the stack of a GPU thread";
         case area_place::state:
         case area_place::dynamic_shared:
-        case area_place::not_an_area:
-            break;
+        case area_place::not_an_area: break;
     }
     if (address == nullptr) return ": a null pointer";
-    return reinterpret_cast<std::uintptr_t>(address) < 65536 ? ": a null pointer with an offset" : ": not device memory";
+    return reinterpret_cast<std::uintptr_t>(address) < 65536 ? ": a null pointer with an offset"
+                                                             : ": not device memory";
 }
 
 std::string what_happened(const grid &running) {
@@ -70,13 +69,15 @@ std::string what_happened(const grid &running) {
     const char *name = signal_name(fault.signal);
     switch (fault.code) {
         case fault_code::stack_overflow:
-            return formatted("stack overflow: a GPU thread used more than its %zu KB of stack; is there an endless recursion or a "
-                             "large local array?", stack_size_bytes() / 1024);
+            return formatted(
+                "stack overflow: a GPU thread used more than its %zu KB of stack; is there an endless recursion or a "
+                "large local array?",
+                stack_size_bytes() / 1024);
         case fault_code::time_limit:
-            return formatted("time limit: the kernel still ran after %g s (CAMP_EMULATOR_TIME_LIMIT); is there an endless loop?",
-                             running.time_limit_s);
-        default:
-            break;
+            return formatted(
+                "time limit: the kernel still ran after %g s (CAMP_EMULATOR_TIME_LIMIT); is there an endless loop?",
+                running.time_limit_s);
+        default: break;
     }
     if (fault.signal == 0) return fault.text;
     switch (fault.code) {
@@ -84,30 +85,36 @@ std::string what_happened(const grid &running) {
             if (reinterpret_cast<std::uintptr_t>(fault.frames[0]) < 4096) {
                 return formatted("illegal address: call of a null function pointer (%s)", name);
             }
-            return formatted("illegal address: %s of 0x%zx (%s)", fault.text, reinterpret_cast<std::uintptr_t>(fault.address), name) +
+            return formatted("illegal address: %s of 0x%zx (%s)", fault.text,
+                             reinterpret_cast<std::uintptr_t>(fault.address), name) +
                    describe_address(running, fault.address);
         case fault_code::misaligned_address:
-            return fault.address_known
-                       ? formatted("misaligned address: access of 0x%zx (%s)", reinterpret_cast<std::uintptr_t>(fault.address), name)
-                       : formatted("misaligned or wild address (%s): a vector access whose address is no multiple of its size, or a "
-                                   "pointer that is no address at all", name);
+            return fault.address_known ? formatted("misaligned address: access of 0x%zx (%s)",
+                                                   reinterpret_cast<std::uintptr_t>(fault.address), name)
+                                       : formatted(
+                                             "misaligned or wild address (%s): a vector access whose address is no "
+                                             "multiple of its size, or a "
+                                             "pointer that is no address at all",
+                                             name);
         case fault_code::arithmetic:
-            return formatted("arithmetic: an integer division by zero or of the smallest number by -1 (%s); a GPU gives a "
-                             "meaningless number here", name);
+            return formatted(
+                "arithmetic: an integer division by zero or of the smallest number by -1 (%s); a GPU gives a "
+                "meaningless number here",
+                name);
         case fault_code::illegal_instruction:
-            return formatted("illegal instruction (%s): __builtin_trap, code that cannot be reached or a wild function pointer", name);
-        case fault_code::trap:
-            return formatted("trap (%s)", name);
-        case fault_code::aborted:
-            return formatted("abort() was called in the kernel (%s)", name);
-        default:
-            return formatted("%s (%s)", fault_name(fault.code), name);
+            return formatted(
+                "illegal instruction (%s): __builtin_trap, code that cannot be reached or a wild function pointer",
+                name);
+        case fault_code::trap: return formatted("trap (%s)", name);
+        case fault_code::aborted: return formatted("abort() was called in the kernel (%s)", name);
+        default: return formatted("%s (%s)", fault_name(fault.code), name);
     }
 }
 
 // Where the engine's own frames begin, seen from the kernel.
 bool is_outside_kernel(const code_place &place) {
-    return place.function.find("packed_kernel") != std::string::npos || place.function.find("fibre_main") != std::string::npos ||
+    return place.function.find("packed_kernel") != std::string::npos ||
+           place.function.find("fibre_main") != std::string::npos ||
            place.function.find("run_body") != std::string::npos;
 }
 
@@ -126,13 +133,15 @@ std::string text_of(const code_place &place) {
 // The calls that led to the fault, the innermost first, up to the kernel itself.
 std::vector<code_place> calls_of(const grid &running) {
     const fault_record &fault = running.fault;
-    const code_symbol *kernel = own_image().function_at(reinterpret_cast<std::uintptr_t>(running.request->kernel_address));
+    const code_symbol *kernel =
+        own_image().function_at(reinterpret_cast<std::uintptr_t>(running.request->kernel_address));
     std::vector<std::uintptr_t> addresses;
     for (int i = 0; i < fault.frame_count; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(fault.frames[i]);
         const bool is_exact = i == 0 && fault.signal != 0;
         addresses.push_back(is_exact ? address : address - 1);  // inside the call, not behind it
-        if (kernel != nullptr && addresses.back() >= kernel->address && addresses.back() - kernel->address < kernel->size_bytes) {
+        if (kernel != nullptr && addresses.back() >= kernel->address &&
+            addresses.back() - kernel->address < kernel->size_bytes) {
             break;
         }
     }
@@ -184,8 +193,8 @@ std::string compose(const grid &running) {
 
 std::string last_report() { return last; }
 
-void write_report(const grid &running) {
-    last = compose(running);
-}
+void write_report(const grid &running) { last = compose(running); }
+
+void forget_report() noexcept { last.clear(); }
 
 }  // namespace oprt_emulator

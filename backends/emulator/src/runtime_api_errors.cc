@@ -1,4 +1,5 @@
-// Errors of the runtime interface: the calling thread's last error, names and texts, and the fault that a kernel leaves behind.
+// Errors of the runtime interface: the calling thread's last error, names and texts, and the fault that a kernel leaves
+// behind.
 #include <atomic>
 #include <cstring>
 #include <deque>

@@ -1,6 +1,6 @@
-// Capture of streams and graphs of the runtime interface. A graph keeps its nodes in the order of the captured calls; a launch runs them
-// one after the other in the given stream, which every dependency allows. Streams that join a capture by an event must be joined
-// back before it ends; that is checked with one counter a stream.
+// Capture of streams and graphs of the runtime interface. A graph keeps its nodes in the order of the captured calls; a
+// launch runs them one after the other in the given stream, which every dependency allows. Streams that join a capture
+// by an event must be joined back before it ends; that is checked with one counter a stream.
 #include <algorithm>
 
 #include "runtime_api_state.h"
@@ -107,7 +107,8 @@ bool recorded_in_capture(stream *on, int kind, const std::function<std::function
 
 namespace {
 
-// A wait that concerns a capture: joins the stream to the event's, merges, or is refused. False when no capture is concerned.
+// A wait that concerns a capture: joins the stream to the event's, merges, or is refused. False when no capture is
+// concerned.
 bool waited_in_capture(stream *on, event *awaited, int *error) {
     std::lock_guard<std::mutex> lock(state().mutex);
     const std::shared_ptr<capture> from = awaited->captured_in.lock();
@@ -169,7 +170,8 @@ int begin_capture(stream *handle, int mode) {
     if (mode < mode_global || mode > mode_relaxed) return fail(ErrorInvalidValue);
     stream *const on = find_stream(handle);
     if (on == nullptr) return fail(ErrorInvalidResourceHandle);
-    if (on == &state().default_stream) return fail(ErrorStreamCaptureUnsupported, "the default stream cannot be captured");
+    if (on == &state().default_stream)
+        return fail(ErrorStreamCaptureUnsupported, "the default stream cannot be captured");
     std::lock_guard<std::mutex> lock(state().mutex);
     if (on->capturing) return fail(ErrorIllegalState, "the stream is being captured already");
     static unsigned long long last_id = 0;

@@ -1,5 +1,5 @@
-// Kernels at the runtime interface: the limits of a launch, the launch itself, attributes and occupancy of a kernel; and the two
-// library functions that device code calls without knowing (spin_hint, the assert of <cassert>).
+// Kernels at the runtime interface: the limits of a launch, the launch itself, attributes and occupancy of a kernel;
+// and the two library functions that device code calls without knowing (spin_hint, the assert of <cassert>).
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace {
 constexpr device_facts emulated = {
     "emulated MetaX semantics (wave 64) on CPU - not a MetaX device",
     10,
-    0,        // what the xcore1000 family reports
-    104,      // multiprocessors
-    2048,     // threads each
-    32,       // blocks each
-    131072,   // registers a block
-    65536,    // shared memory a block: all of it without an opt-in
+    0,       // what the xcore1000 family reports
+    104,     // multiprocessors
+    2048,    // threads each
+    32,      // blocks each
+    131072,  // registers a block
+    65536,   // shared memory a block: all of it without an opt-in
     65536,
     65536,
     0,
@@ -33,7 +33,8 @@ constexpr device_facts emulated = {
     0,
 };
 #else
-// 128 multiprocessors are no product's number: enough that a grid of a few blocks each still fills the emulator's threads well.
+// 128 multiprocessors are no product's number: enough that a grid of a few blocks each still fills the emulator's
+// threads well.
 constexpr device_facts emulated = {
     "emulated NVIDIA semantics (warp 32) on CPU - not an NVIDIA device",
     9,
@@ -103,11 +104,12 @@ int check_extents(const grid_request &request) {
                             threads >= 1 && threads <= max_block_threads;
     if (grid_fits && block_fits) return Success;
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "grid (%u, %u, %u), block (%u, %u, %u); a grid is 1 to (%u, %u, %u), a block 1 to (%u, %u, %u) and at most "
-                  "%u threads",
-                  grid.x, grid.y, grid.z, block.x, block.y, block.z, max_grid_x, max_grid_yz, max_grid_yz, max_block_xy,
-                  max_block_xy, max_block_z, max_block_threads);
+    std::snprintf(
+        text, sizeof text,
+        "grid (%u, %u, %u), block (%u, %u, %u); a grid is 1 to (%u, %u, %u), a block 1 to (%u, %u, %u) and at most "
+        "%u threads",
+        grid.x, grid.y, grid.z, block.x, block.y, block.z, max_grid_x, max_grid_yz, max_grid_yz, max_block_xy,
+        max_block_xy, max_block_z, max_block_threads);
     return fail(ErrorInvalidConfiguration, text);
 }
 
@@ -125,7 +127,8 @@ int check_shared_memory(grid_request &request) {
     if (request.dynamic_shared_bytes <= dynamic_limit) return Success;
     const bool could_opt_in = facts.shared_bytes_per_block_opt_in > facts.shared_bytes_per_block &&
                               request.dynamic_shared_bytes + in_arrays <= facts.shared_bytes_per_block_opt_in;
-    std::snprintf(text, sizeof text, "%zu bytes of dynamic shared memory beside %zu in __shared__ arrays; the kernel may have %zu%s",
+    std::snprintf(text, sizeof text,
+                  "%zu bytes of dynamic shared memory beside %zu in __shared__ arrays; the kernel may have %zu%s",
                   request.dynamic_shared_bytes, in_arrays, dynamic_limit,
                   could_opt_in ? " until FuncSetAttribute(MaxDynamicSharedMemorySize) allows more" : "");
     return fail(ErrorInvalidValue, text);
@@ -153,7 +156,8 @@ int set_dynamic_shared_limit(const void *kernel, int size_bytes) {
     const size_t most = facts.shared_bytes_per_block_opt_in - std::min(in_arrays, facts.shared_bytes_per_block_opt_in);
     if (size_bytes < 0 || static_cast<size_t>(size_bytes) > most) {
         char text[128];
-        std::snprintf(text, sizeof text, "%d bytes of dynamic shared memory; the kernel may have up to %zu", size_bytes, most);
+        std::snprintf(text, sizeof text, "%d bytes of dynamic shared memory; the kernel may have up to %zu", size_bytes,
+                      most);
         return fail(ErrorInvalidValue, text);
     }
     std::lock_guard<std::mutex> lock(allowances().mutex);
@@ -191,8 +195,12 @@ int enqueue_kernel(void *stream_handle, std::unique_ptr<kernel_node> node) {
     const bool at_once = !asynchronous() && state().active_captures.load(std::memory_order_acquire) == 0;
     if (at_once) return run_now(*node);
     int error = Success;
-    const auto run_later = [shared = std::shared_ptr<const kernel_node>(std::move(node))] { run_and_keep_fault(*shared); };
-    if (recorded_in_capture(on, 0, [&] { return std::function<void()>(run_later); }, &error)) return error;
+    const auto run_later = [shared = std::shared_ptr<const kernel_node>(std::move(node))] {
+        run_and_keep_fault(*shared);
+    };
+    if (recorded_in_capture(
+            on, 0, [&] { return std::function<void()>(run_later); }, &error))
+        return error;
     if (asynchronous()) {
         enqueue(on, run_later);
     } else if (!is_broken()) {
@@ -208,13 +216,14 @@ void spin_hint() {
 
 }  // namespace oprt_emulator
 
-// The failing branch of assert() in <cassert>. The module's kernels are linked to this one instead of the C library's, however often
-// and wherever a source includes <cassert>. Outside a kernel it does what the library does.
+// The failing branch of assert() in <cassert>. The module's kernels are linked to this one instead of the C library's,
+// however often and wherever a source includes <cassert>. Outside a kernel it does what the library does.
 extern "C" __attribute__((visibility("hidden"))) void __assert_fail(const char *expression, const char *file,
                                                                     unsigned int line, const char *function) noexcept {
     if (oprt_emulator::inside_kernel()) {
         oprt_emulator::device_assert_fail(expression, file, static_cast<int>(line), function);
     }
-    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function == nullptr ? "" : function, expression);
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function == nullptr ? "" : function,
+                 expression);
     std::abort();
 }

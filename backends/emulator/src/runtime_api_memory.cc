@@ -1,5 +1,6 @@
-// Memory of the runtime interface: device memory over the engine's arena, host memory that the runtime knows of, copies and fills with
-// their checks. A copy that would leave an allocation is refused; on a device it would corrupt its neighbour or fail later.
+// Memory of the runtime interface: device memory over the engine's arena, host memory that the runtime knows of, copies
+// and fills with their checks. A copy that would leave an allocation is refused; on a device it would corrupt its
+// neighbour or fail later.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -89,9 +90,12 @@ int release_checked(void *pointer) {
 }
 
 // Bytes from a pointer to the end of the rows.
-size_t extent_bytes(size_t pitch, size_t width, size_t height) { return height == 0 ? 0 : (height - 1) * pitch + width; }
+size_t extent_bytes(size_t pitch, size_t width, size_t height) {
+    return height == 0 ? 0 : (height - 1) * pitch + width;
+}
 
-// 0 when the bytes lie inside what the pointer points to, as far as that is known; else the failure, with what is wrong.
+// 0 when the bytes lie inside what the pointer points to, as far as that is known; else the failure, with what is
+// wrong.
 int check_range(const char *role, const void *pointer, size_t size_bytes) {
     const address_owner owner = owner_of(pointer);
     char text[256];
@@ -102,8 +106,8 @@ int check_range(const char *role, const void *pointer, size_t size_bytes) {
     if (owner.base == nullptr || !owns(pointer)) return Success;
     const size_t left = owner.size_bytes - static_cast<size_t>(owner.offset);
     if (size_bytes <= left) return Success;
-    std::snprintf(text, sizeof text, "%zu bytes from offset %td pass the end of the %s, an allocation of %zu bytes", size_bytes,
-                  owner.offset, role, owner.size_bytes);
+    std::snprintf(text, sizeof text, "%zu bytes from offset %td pass the end of the %s, an allocation of %zu bytes",
+                  size_bytes, owner.offset, role, owner.size_bytes);
     return fail(ErrorInvalidValue, text);
 }
 
@@ -112,8 +116,8 @@ int check_side(const char *role, const void *pointer, bool wants_device) {
     const memory_kind kind = kind_of(pointer);
     const bool fits = kind == memory_kind::managed || (kind == memory_kind::device) == wants_device;
     if (fits) return Success;
-    const std::string text = std::string("the kind of the copy wants ") + (wants_device ? "device" : "host") +
-                             " memory as the " + role;
+    const std::string text =
+        std::string("the kind of the copy wants ") + (wants_device ? "device" : "host") + " memory as the " + role;
     return fail(ErrorInvalidValue, text.c_str());
 }
 
@@ -155,7 +159,8 @@ int refuse_waiting_copy() {
 
 int check_copy(const rectangle_copy &request) {
     if (request.kind < 0 || request.kind > 4) return fail(ErrorInvalidMemcpyDirection);
-    if (request.destination_pitch < request.width || request.source_pitch < request.width) return fail(ErrorInvalidPitchValue);
+    if (request.destination_pitch < request.width || request.source_pitch < request.width)
+        return fail(ErrorInvalidPitchValue);
     if (request.destination == nullptr || request.source == nullptr) return fail(ErrorInvalidValue, "a null pointer");
     const bool to_device = request.kind == 1 || request.kind == 3;
     const bool from_device = request.kind == 2 || request.kind == 3;
@@ -170,7 +175,9 @@ int check_copy(const rectangle_copy &request) {
 
 }  // namespace
 
-int check_device(int device) { return device == 0 ? Success : fail(ErrorInvalidDevice, "the emulator has one device, 0"); }
+int check_device(int device) {
+    return device == 0 ? Success : fail(ErrorInvalidDevice, "the emulator has one device, 0");
+}
 
 int set_device(int device) { return check_device(device); }
 
@@ -219,7 +226,8 @@ int release_on_stream(void *pointer, stream *on) {
     if (const int error = guard()) return error;
     if (pointer == nullptr) return Success;
     const address_owner owner = owner_of(pointer);
-    if (!owner.live || owner.offset != 0) return fail(ErrorInvalidValue, "the pointer is not the start of a live allocation");
+    if (!owner.live || owner.offset != 0)
+        return fail(ErrorInvalidValue, "the pointer is not the start of a live allocation");
     if (!asynchronous()) return is_broken() ? guard() : release_checked(pointer);
     return submit(on, 5, [pointer] { release_checked(pointer); });
 }

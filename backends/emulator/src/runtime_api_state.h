@@ -1,6 +1,7 @@
-// The inside of the runtime interface: faults, units of work, streams, events and captures. Shared by the runtime_api_*.cc alone.
-// Two ways to run: at once in the calling thread (the default), or, with CAMP_EMULATOR_ASYNC=1, by one worker thread a stream, in
-// order, so that missing synchronisation shows. All mutable state below is guarded by state().mutex unless said otherwise.
+// The inside of the runtime interface: faults, units of work, streams, events and captures. Shared by the
+// runtime_api_*.cc alone. Two ways to run: at once in the calling thread (the default), or, with CAMP_EMULATOR_ASYNC=1,
+// by one worker thread a stream, in order, so that missing synchronisation shows. All mutable state below is guarded by
+// state().mutex unless said otherwise.
 #pragma once
 
 #include <atomic>
@@ -21,12 +22,12 @@
 
 namespace oprt_emulator::runtime {
 
-// Faults of kernels. A fault is pending until a call that waits sees it; from then on every call fails with it, until the device is
-// reset. Work that comes after a fault is dropped.
+// Faults of kernels. A fault is pending until a call that waits sees it; from then on every call fails with it, until
+// the device is reset. Work that comes after a fault is dropped.
 void set_fault(fault_code code, std::string report);
-bool is_broken();   // pending or seen
-int guard();        // first line of a call: 0, or the fault that was seen, as the call's failure
-int seen_fault();   // last line of a call that waited: a pending fault counts as seen from here on; 0 when there is none
+bool is_broken();  // pending or seen
+int guard();       // first line of a call: 0, or the fault that was seen, as the call's failure
+int seen_fault();  // last line of a call that waited: a pending fault counts as seen from here on; 0 when there is none
 void forget_fault();
 
 // Whether streams have workers of their own. Read from the environment once.
@@ -129,7 +130,7 @@ struct runtime_state {
     std::mutex mutex;
     std::condition_variable changed;  // a task was queued or done, a stream destroyed
     stream default_stream;
-    std::vector<stream *> streams;    // all that may still have work, the default stream first
+    std::vector<stream *> streams;  // all that may still have work, the default stream first
     object_pool<stream> stream_pool;
     object_pool<event> event_pool;
     object_pool<graph> graph_pool;
@@ -147,15 +148,17 @@ bool is_alive(const object *handle) {
 // The stream of a handle, null for one that is none.
 stream *find_stream(stream *handle);
 
-// Calls that could wait for or depend on work outside a capture are refused while one runs, by the rules of its mode, and spoil it.
-// 0, or the failure.
+// Calls that could wait for or depend on work outside a capture are refused while one runs, by the rules of its mode,
+// and spoil it. 0, or the failure.
 int refuse_in_capture();
-// Work in the default stream would wait for the blocking streams: refused while one of them is captured, which is spoilt.
+// Work in the default stream would wait for the blocking streams: refused while one of them is captured, which is
+// spoilt.
 int refuse_implicit_order(const stream *on);
 // Waiting for the whole device is refused while any capture runs, and spoils them all.
 int refuse_waiting_for_all();
 
-// Record a node when the stream is being captured. True when the call is over, with *error as its result. Takes the lock.
+// Record a node when the stream is being captured. True when the call is over, with *error as its result. Takes the
+// lock.
 bool recorded_in_capture(stream *on, int kind, const std::function<std::function<void()>()> &make, int *error);
 
 // Asynchronous mode: queue a task. Call without the lock.
@@ -165,7 +168,8 @@ void wait_for_all_streams();
 // Every waiting call ends here: what kernels printed becomes visible, a fault is seen.
 int finish_wait();
 
-// Give a stream something to do: now, later or in the graph that is being captured. run is copied only in the last two cases.
+// Give a stream something to do: now, later or in the graph that is being captured. run is copied only in the last two
+// cases.
 template <typename function>
 int submit(stream *handle, int kind, function &&run) {
     if (const int error = guard()) return error;
@@ -173,7 +177,9 @@ int submit(stream *handle, int kind, function &&run) {
     if (on == nullptr) return fail(ErrorInvalidResourceHandle);
     if (state().active_captures.load(std::memory_order_acquire) != 0) {
         int error = Success;
-        if (recorded_in_capture(on, kind, [&] { return std::function<void()>(run); }, &error)) return error;
+        if (recorded_in_capture(
+                on, kind, [&] { return std::function<void()>(run); }, &error))
+            return error;
     }
     if (asynchronous()) {
         enqueue(on, std::forward<function>(run));

@@ -43,9 +43,8 @@ void forget_stream(stream *on) {
 void work_on_stream(stream *on) {
     std::unique_lock<std::mutex> lock(state().mutex);
     for (;;) {
-        state().changed.wait(lock, [on] {
-            return on->queue.empty() ? on->magic != stream::alive : all_done(on->queue.front().after);
-        });
+        state().changed.wait(
+            lock, [on] { return on->queue.empty() ? on->magic != stream::alive : all_done(on->queue.front().after); });
         if (on->queue.empty()) break;
         task current = std::move(on->queue.front());
         on->queue.pop_front();
@@ -71,8 +70,8 @@ void ensure_worker(stream *on) {
 std::vector<completion_pointer> implicit_order(const stream *on) {
     std::vector<completion_pointer> after;
     for (const stream *other : state().streams) {
-        const bool ordered = on == &state().default_stream ? other->blocking
-                                                           : on->blocking && other == &state().default_stream;
+        const bool ordered =
+            on == &state().default_stream ? other->blocking : on->blocking && other == &state().default_stream;
         if (other != on && ordered && other->tail && !other->tail->done) after.push_back(other->tail);
     }
     return after;
@@ -114,7 +113,8 @@ bool asynchronous() {
     return wanted;
 }
 
-// Handles 1 and 2 are CUDA's names of the legacy default stream and of the thread's own; a single default stream serves both here.
+// Handles 1 and 2 are CUDA's names of the legacy default stream and of the thread's own; a single default stream serves
+// both here.
 stream *find_stream(stream *handle) {
     const auto number = reinterpret_cast<uintptr_t>(handle);
     if (number <= 2) return &state().default_stream;
@@ -166,7 +166,8 @@ int create_stream(stream **created, bool blocking, int priority) {
 
 // Work that is left still runs. Also after a fault, so that owners can clean up.
 int destroy_stream(stream *on) {
-    if (find_stream(on) == nullptr || find_stream(on) == &state().default_stream) return fail(ErrorInvalidResourceHandle);
+    if (find_stream(on) == nullptr || find_stream(on) == &state().default_stream)
+        return fail(ErrorInvalidResourceHandle);
     std::lock_guard<std::mutex> lock(state().mutex);
     if (on->capturing) {
         on->capturing->invalid = true;
@@ -256,7 +257,8 @@ int reset_device() {
     }
     std::unique_lock<std::mutex> lock(state().mutex);
     state().changed.wait(lock, [] {
-        return std::none_of(state().streams.begin(), state().streams.end(), [](const stream *on) { return on->running; });
+        return std::none_of(state().streams.begin(), state().streams.end(),
+                            [](const stream *on) { return on->running; });
     });
     forget_fault();
     return Success;
@@ -282,7 +284,8 @@ int destroy_event(event *destroyed) {
 
 namespace {
 
-// The event's mark at the end of the stream's work. In a graph it runs on the stream's thread, so the mark is reached already.
+// The event's mark at the end of the stream's work. In a graph it runs on the stream's thread, so the mark is reached
+// already.
 void record_now(event *recorded, const completion_pointer &mark) {
     std::lock_guard<std::mutex> lock(state().mutex);
     if (recorded->magic != event::alive) return;
@@ -297,7 +300,8 @@ completion_pointer passed_mark() {
     return mark;
 }
 
-// Record in a capture: by default the event only marks a point of the capture. False when the stream is not being captured.
+// Record in a capture: by default the event only marks a point of the capture. False when the stream is not being
+// captured.
 bool record_in_capture(event *recorded, stream *on, int *error) {
     std::lock_guard<std::mutex> lock(state().mutex);
     if (!on->capturing) return false;
@@ -319,7 +323,9 @@ int record_event(event *recorded, stream *handle, bool external) {
         int error = Success;
         if (!external && record_in_capture(recorded, on, &error)) return error;
         const auto node = [recorded] { record_now(recorded, passed_mark()); };
-        if (recorded_in_capture(on, 7, [&] { return std::function<void()>(node); }, &error)) return error;
+        if (recorded_in_capture(
+                on, 7, [&] { return std::function<void()>(node); }, &error))
+            return error;
     }
     record_now(recorded, asynchronous() ? enqueue(on, nullptr) : passed_mark());
     return Success;

@@ -139,7 +139,8 @@ bool next_row(thread_context &context) noexcept {
 }
 
 void set_block_dim(worker &self, const index3 &dim) noexcept {
-    self.context.block_dim = {static_cast<index_word>(dim.x), static_cast<index_word>(dim.y), static_cast<index_word>(dim.z)};
+    self.context.block_dim = {static_cast<index_word>(dim.x), static_cast<index_word>(dim.y),
+                              static_cast<index_word>(dim.z)};
     self.context.thread = {};
     self.block.threads = dim.x * dim.y * dim.z;
     self.block.words = (self.block.threads + thread_set::word_bits - 1) / thread_set::word_bits;
@@ -179,7 +180,7 @@ void demote(worker &self) noexcept {
 
 bool run_block(worker &self, index3 block_index) {
     block_state &block = self.block;
-        self.context.block = {static_cast<index_word>(block_index.x), static_cast<index_word>(block_index.y),
+    self.context.block = {static_cast<index_word>(block_index.x), static_cast<index_word>(block_index.y),
                           static_cast<index_word>(block_index.z)};
     block.barrier_arrived = 0;
     block.free_stack_count = 0;
@@ -207,7 +208,8 @@ void suspend_elsewhere(worker &self) {
     const unsigned thread = self.context.linear_thread;
     const unsigned next = pick_next(self, thread);
     if (next == thread_set::nobody) raise_deadlock_fault(self);
-    if (next != thread) switch_to(self, next);  // else it was released just now, from active_mask, and its turn has come at once
+    if (next != thread)
+        switch_to(self, next);  // else it was released just now, from active_mask, and its turn has come at once
 }
 
 void take_random_turn(worker &self) {

@@ -1,5 +1,5 @@
-// Which GPU thread of a block runs next. A block starts as a plain loop over its threads on one stack; the first thread that has to wait keeps
-// that stack, and the others go on, each on a fresh one only when it has to wait too.
+// Which GPU thread of a block runs next. A block starts as a plain loop over its threads on one stack; the first thread
+// that has to wait keeps that stack, and the others go on, each on a fresh one only when it has to wait too.
 #pragma once
 
 #include "fault_record.h"
@@ -35,13 +35,15 @@ inline void set_thread(worker &self, unsigned thread) noexcept {
 // switch_to a thread that has not begun: on a fresh stack.
 void begin_thread(worker &self, unsigned next);
 
-// Give the processor to another thread, which is no longer among the ready ones. Returns when the running thread's turn comes again.
-// Nothing is to be done after it, so that it ends its callers' frames too: fewer cache lines a suspended thread.
+// Give the processor to another thread, which is no longer among the ready ones. Returns when the running thread's turn
+// comes again. Nothing is to be done after it, so that it ends its callers' frames too: fewer cache lines a suspended
+// thread.
 inline void switch_to(worker &self, unsigned next) {
     block_state &block = self.block;
     const fibre target = block.stack_of[next];
     if (__builtin_expect(target == nullptr, 0)) return begin_thread(self, next);
-    // One more entry than threads: what lies behind the last is never read as a stack of this block, but may be prefetched.
+    // One more entry than threads: what lies behind the last is never read as a stack of this block, but may be
+    // prefetched.
     prefetch_fibre(block.stack_of[next + 1]);
     const unsigned thread = self.context.linear_thread;
     set_thread(self, next);

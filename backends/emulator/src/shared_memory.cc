@@ -1,4 +1,5 @@
-// Static and dynamic shared memory: which arrays a kernel has, their poison, the limit and the canary behind dynamic shared memory.
+// Static and dynamic shared memory: which arrays a kernel has, their poison, the limit and the canary behind dynamic
+// shared memory.
 #include "shared_memory.h"
 
 #include <atomic>
@@ -27,7 +28,8 @@ namespace {
 
 constexpr std::size_t dynamic_alignment_bytes = 128;
 constexpr unsigned char dynamic_canary = 0xCB;
-// Other arrays are looked at after a kernel's first grids, then now and then: a kernel uses the same ones nearly always.
+// Other arrays are looked at after a kernel's first grids, then now and then: a kernel uses the same ones nearly
+// always.
 constexpr unsigned grids_to_learn = 4;
 constexpr unsigned grids_between_looks = 64;
 
@@ -63,7 +65,8 @@ const std::vector<thread_local_symbol> &all_arrays() {
     return *arrays;
 }
 
-// Whether an array is declared inside a function: _ZZ<function>E<array>, with a Z more for each lambda or local class around it.
+// Whether an array is declared inside a function: _ZZ<function>E<array>, with a Z more for each lambda or local class
+// around it.
 bool belongs_to(const thread_local_symbol &array, const char *function) {
     if (std::strncmp(function, "_Z", 2) == 0) {
         function += 2;
@@ -125,9 +128,12 @@ char *thread_local_base() {
     return static_cast<char *>(__tls_get_addr(&index));
 }
 
-void poison(char *base, const thread_local_symbol &array) { std::memset(base + array.offset, poison_byte, array.size_bytes); }
+void poison(char *base, const thread_local_symbol &array) {
+    std::memset(base + array.offset, poison_byte, array.size_bytes);
+}
 
-// Whether anything was written into a poisoned array. Samples of large ones: kernels write more than a word here and there.
+// Whether anything was written into a poisoned array. Samples of large ones: kernels write more than a word here and
+// there.
 bool is_changed(const char *base, const thread_local_symbol &array) {
     const auto *bytes = reinterpret_cast<const unsigned char *>(base + array.offset);
     const std::size_t step = array.size_bytes <= 512 ? 1 : 61;
@@ -167,7 +173,8 @@ std::string shared_memory_error(const grid_request &request) {
     char text[256];
     const std::size_t limit = request.shared_limit_bytes != 0 ? request.shared_limit_bytes : max_dynamic_shared_bytes;
     if (request.dynamic_shared_bytes <= limit && in_arrays <= limit - request.dynamic_shared_bytes) return "";
-    std::snprintf(text, sizeof text, "the kernel wants %zu bytes of shared memory (%zu static, %zu dynamic); a block may have %zu",
+    std::snprintf(text, sizeof text,
+                  "the kernel wants %zu bytes of shared memory (%zu static, %zu dynamic); a block may have %zu",
                   in_arrays + request.dynamic_shared_bytes, in_arrays, request.dynamic_shared_bytes, limit);
     return text;
 }

@@ -1,8 +1,10 @@
-// Signal handlers. A fault is the kernel's own when the interrupted stack pointer lies on a stack of a worker; the handler then notes what
-// happened in the grid's fault record and lets the return from the handler continue on the worker's home stack.
+// Signal handlers. A fault is the kernel's own when the interrupted stack pointer lies on a stack of a worker; the
+// handler then notes what happened in the grid's fault record and lets the return from the handler continue on the
+// worker's home stack.
 //
-// A process may hold several modules with an engine each. Only the first one's handlers are installed; the others recognise them by a mark in
-// front of the handler's code and register themselves there, so that no two of them ever chain to each other in a circle.
+// A process may hold several modules with an engine each. Only the first one's handlers are installed; the others
+// recognise them by a mark in front of the handler's code and register themselves there, so that no two of them ever
+// chain to each other in a circle.
 #include "signals.h"
 
 #include <pthread.h>
@@ -13,6 +15,7 @@
 #include <unwind.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -45,12 +48,12 @@ constexpr int stop = SIGURG;  // ignored by default, so one that comes late does
 constexpr std::size_t signal_stack_bytes = 1 << 16;
 constexpr int attempts_outside_own_code = 40;
 
-// Where to say that the process dies of a fault outside of kernels, which nothing else tells when no handler was there before:
-// CAMP_EMULATOR_REPORT_FD, set by test runners that capture the error stream. -1: nowhere.
+// Where to say that the process dies of a fault outside of kernels, which nothing else tells when no handler was there
+// before: CAMP_EMULATOR_REPORT_FD, set by test runners that capture the error stream. -1: nowhere.
 int report_descriptor = -1;
 std::mutex install_mutex;
 struct sigaction previous[NSIG];
-std::atomic<pthread_t> chaining[NSIG];     // the thread that is in a previous handler of the signal
+std::atomic<pthread_t> chaining[NSIG];  // the thread that is in a previous handler of the signal
 // The handler of SIGSEGV through which the engine is known to be reached; at first none, not even the default.
 const char no_handler = 0;
 std::atomic<const void *> top_handler{&no_handler};
@@ -161,21 +164,11 @@ void classify(fault_record &record, int signal, const siginfo_t *info, const voi
             what = misaligned ? "misaligned" : kind_of_access(context);
             break;
         }
-        case SIGFPE:
-            record.code = fault_code::arithmetic;
-            break;
-        case SIGILL:
-            record.code = fault_code::illegal_instruction;
-            break;
-        case SIGTRAP:
-            record.code = fault_code::trap;
-            break;
-        case SIGABRT:
-            record.code = fault_code::aborted;
-            break;
-        default:
-            record.code = fault_code::time_limit;
-            break;
+        case SIGFPE: record.code = fault_code::arithmetic; break;
+        case SIGILL: record.code = fault_code::illegal_instruction; break;
+        case SIGTRAP: record.code = fault_code::trap; break;
+        case SIGABRT: record.code = fault_code::aborted; break;
+        default: record.code = fault_code::time_limit; break;
     }
     std::strcpy(record.text, what);
 }
@@ -223,8 +216,9 @@ bool handle_own_signal(int signal, siginfo_t *info, void *context) {
 void tell_crash(int signal) noexcept {
     if (report_descriptor < 0) return;
     char text[128];
-    const int length = std::snprintf(text, sizeof text, "emulator: signal %d outside of any kernel ends the process%s\n", signal,
-                                     signal == SIGSEGV || signal == SIGBUS ? " (did a kernel write over host memory?)" : "");
+    const int length =
+        std::snprintf(text, sizeof text, "emulator: signal %d outside of any kernel ends the process%s\n", signal,
+                      signal == SIGSEGV || signal == SIGBUS ? " (did a kernel write over host memory?)" : "");
     const ssize_t written = write(report_descriptor, text, static_cast<std::size_t>(length));
     static_cast<void>(written);
 }
@@ -267,7 +261,8 @@ extern "C" {
 
 __attribute__((visibility("hidden"))) signal_bridge oprt_emulator_signal_bridge;
 
-__attribute__((visibility("hidden"), used)) void oprt_emulator_handle_signal(int signal, siginfo_t *info, void *context) {
+__attribute__((visibility("hidden"), used)) void oprt_emulator_handle_signal(int signal, siginfo_t *info,
+                                                                             void *context) {
     const unsigned count = oprt_emulator_signal_bridge.count.load(std::memory_order_acquire);
     bool handled = handle_own_signal(signal, info, context);
     for (unsigned i = 0; i < count && !handled; ++i) {
@@ -295,7 +290,8 @@ __asm__(
     ".globl oprt_emulator_signal_entry\n"
     ".hidden oprt_emulator_signal_entry\n"
     ".type oprt_emulator_signal_entry, %function\n"
-    "oprt_emulator_signal_entry:\n" OPRT_EMULATOR_JUMP "\n"
+    "oprt_emulator_signal_entry:\n" OPRT_EMULATOR_JUMP
+    "\n"
     ".size oprt_emulator_signal_entry, . - oprt_emulator_signal_entry\n");
 #else
 void oprt_emulator_signal_entry(int signal, siginfo_t *info, void *context) {
@@ -311,7 +307,11 @@ const void *entry_address() noexcept { return reinterpret_cast<const void *>(&op
 bool peek(void *to, std::uintptr_t from, std::size_t size_bytes) noexcept {
     iovec local = {to, size_bytes};
     iovec remote = {reinterpret_cast<void *>(from), size_bytes};
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size_bytes);
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size_bytes)) return true;
+    if (errno != EPERM && errno != ENOSYS) return false;
+    // Not allowed here. Code in front of a function, and what a mark points to, is there in practice.
+    std::memcpy(to, reinterpret_cast<const void *>(from), size_bytes);
+    return true;
 }
 
 // The bridge of another module's engine when the handler is one; else null.
@@ -351,7 +351,8 @@ void install(int signal) noexcept {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
     sigemptyset(&action.sa_mask);
     sigaction(signal, nullptr, &before);
-    if ((before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != &oprt_emulator_signal_entry) previous[signal] = before;
+    if ((before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != &oprt_emulator_signal_entry)
+        previous[signal] = before;
     sigaction(signal, &action, nullptr);
 }
 
@@ -392,16 +393,15 @@ void provide_signal_stack() noexcept {
     stack_t current = {};
     sigaltstack(nullptr, &current);
     if ((current.ss_flags & SS_DISABLE) == 0 && current.ss_size >= signal_stack_bytes) return;
-    void *memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return;
-    stack_t stack = {};
-    stack.ss_sp = memory;
-    stack.ss_size = signal_stack_bytes;
-    if (sigaltstack(&stack, nullptr) != 0) {
-        munmap(memory, signal_stack_bytes);
-        return;
+    if (own_stack.memory == nullptr) {
+        void *memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return;
+        own_stack.memory = memory;
     }
-    own_stack.memory = memory;
+    stack_t stack = {};
+    stack.ss_sp = own_stack.memory;
+    stack.ss_size = signal_stack_bytes;
+    sigaltstack(&stack, nullptr);
 }
 
 void forget_signal_stack() noexcept {
@@ -415,6 +415,14 @@ void forget_signal_stack() noexcept {
     }
     munmap(own_stack.memory, signal_stack_bytes);
     own_stack.memory = nullptr;
+}
+
+void unblock_fault_signals() noexcept {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : fault_signals) sigaddset(&signals, signal);
+    sigaddset(&signals, stop);
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
 void keep_fault_signals(sigset_t &blocked) noexcept {

@@ -1,5 +1,5 @@
-// Symbolisation: addr2line for addresses of this module (it knows inlined calls), the line table of the module itself when there is no such
-// tool, names only for other libraries.
+// Symbolisation: addr2line for addresses of this module (it knows inlined calls), the line table of the module itself
+// when there is no such tool, names only for other libraries.
 #include "symbols.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-// A set of the threads of one block, one bit each, so that picking the next thread and releasing a barrier are a few word operations.
+// A set of the threads of one block, one bit each, so that picking the next thread and releasing a barrier are a few
+// word operations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,9 @@ public:
 
     void insert(unsigned thread) noexcept { words_[thread / word_bits] |= bit(thread); }
     void erase(unsigned thread) noexcept { words_[thread / word_bits] &= ~bit(thread); }
-    bool contains(unsigned thread) const noexcept { return (words_[thread / word_bits] >> (thread % word_bits) & 1) != 0; }
+    bool contains(unsigned thread) const noexcept {
+        return (words_[thread / word_bits] >> (thread % word_bits) & 1) != 0;
+    }
 
     // Exactly the threads first to last - 1.
     void assign_range(unsigned first, unsigned last) noexcept {
@@ -81,7 +84,8 @@ public:
 
     unsigned size(unsigned words) const noexcept {
         unsigned count = 0;
-        for (unsigned word = 0; word < words; ++word) count += static_cast<unsigned>(__builtin_popcountll(words_[word]));
+        for (unsigned word = 0; word < words; ++word)
+            count += static_cast<unsigned>(__builtin_popcountll(words_[word]));
         return count;
     }
 

@@ -1,4 +1,5 @@
-// The meeting of a warp's lanes: each brings a value, the last one to come completes the meeting and goes on. See rendezvous in worker.h.
+// The meeting of a warp's lanes: each brings a value, the last one to come completes the meeting and goes on. See
+// rendezvous in worker.h.
 #include "oprt_emulator/warp.h"
 
 #include "fault_record.h"
@@ -24,8 +25,8 @@ void reset(rendezvous &meeting, lane_mask mask, bool open) noexcept {
     meeting.open = open;
 }
 
-// A slot of the warp in which no lane waits and from which no lane still has to fetch its values. There is one: every lane but the
-// running one holds one at most.
+// A slot of the warp in which no lane waits and from which no lane still has to fetch its values. There is one: every
+// lane but the running one holds one at most.
 unsigned unused_slot(const worker &self, lane_place place) noexcept {
     const block_state &block = self.block;
     std::uint64_t held[2] = {0, 0};
@@ -40,7 +41,8 @@ unsigned unused_slot(const worker &self, lane_place place) noexcept {
     return slot;
 }
 
-// The slot where the lanes of a mask meet, found or made. Lanes in active_mask share the open slot of their source line instead.
+// The slot where the lanes of a mask meet, found or made. Lanes in active_mask share the open slot of their source line
+// instead.
 unsigned find_slot(worker &self, lane_place place, lane_mask mask, const source_position *open_at) noexcept {
     block_state &block = self.block;
     const unsigned used = block.rendezvous_used[place.warp];
@@ -79,8 +81,8 @@ void complete(block_state &block, rendezvous &meeting, unsigned warp, lane_mask 
     raise_mask_fault(self, kind, mask, position);
 }
 
-[[noreturn]] __attribute__((noinline, cold)) void refuse_collective(worker &self, const rendezvous &meeting, collective kind,
-                                                                    const source_position &position) {
+[[noreturn]] __attribute__((noinline, cold)) void refuse_collective(worker &self, const rendezvous &meeting,
+                                                                    collective kind, const source_position &position) {
     raise_collective_fault(self, meeting, kind, position);
 }
 

@@ -1,4 +1,5 @@
-// The watchdog thread. It measures in its own ticks, so that a launch need not read the clock, and sleeps while nothing is launched.
+// The watchdog thread. It measures in its own ticks, so that a launch need not read the clock, and sleeps while nothing
+// is launched.
 #include "watchdog.h"
 
 #include <linux/futex.h>
@@ -27,9 +28,9 @@ struct observation {
 };
 
 struct watchdog_state {
-    std::mutex examining_mutex;              // held while the watchdog looks at grids
+    std::mutex examining_mutex;  // held while the watchdog looks at grids
     std::atomic<bool> examining{false};
-    std::atomic<std::uint32_t> asleep{0};    // futex
+    std::atomic<std::uint32_t> asleep{0};  // futex
     std::atomic<std::uint32_t> tick_us{static_cast<std::uint32_t>(longest_tick_s * 1e6)};
     observation seen[max_watched];
 };
@@ -122,7 +123,8 @@ watchdog_state *start_watchdog() noexcept {
 void shorten_tick(watchdog_state &state, double limit_s) noexcept {
     const double tick_s = std::max(shortest_tick_s, std::min(longest_tick_s, limit_s / 10));
     const auto tick_us = static_cast<std::uint32_t>(tick_s * 1e6);
-    if (tick_us < state.tick_us.load(std::memory_order_relaxed)) state.tick_us.store(tick_us, std::memory_order_relaxed);
+    if (tick_us < state.tick_us.load(std::memory_order_relaxed))
+        state.tick_us.store(tick_us, std::memory_order_relaxed);
 }
 
 __attribute__((constructor)) void leave_watchdog_in_forks() {

@@ -17,7 +17,8 @@ namespace oprt_emulator {
 namespace {
 
 constexpr unsigned max_areas = 4096;
-constexpr std::size_t line_offset_bytes = 320;  // between the tops of neighbouring stacks, so that they do not share cache sets
+constexpr std::size_t line_offset_bytes =
+    320;  // between the tops of neighbouring stacks, so that they do not share cache sets
 
 // Set once, before the first worker is published.
 std::size_t page_bytes;
@@ -72,7 +73,8 @@ worker *make_area() {
         munmap(area, worker_area_bytes);
         return nullptr;
     }
-    // Default, not value, initialisation: the meetings are large and start when a kernel uses them; mapped memory is zero.
+    // Default, not value, initialisation: the meetings are large and start when a kernel uses them; mapped memory is
+    // zero.
     auto *self = new (area) worker;
     areas[index].store(self, std::memory_order_relaxed);
     area_count.store(index + 1, std::memory_order_release);
@@ -98,12 +100,27 @@ struct worker_holder {
 
 thread_local worker_holder holder;
 
-// The workers of threads that the child does not have are lost to it; the caller's own stays.
-__attribute__((constructor)) void keep_areas_whole_in_forks() {
-    pthread_atfork([] { areas_mutex.lock(); }, [] { areas_mutex.unlock(); }, [] { areas_mutex.unlock(); });
+// A child has only the forking thread: the workers of the others, in whatever state, are free again.
+void free_lost_workers() {
+    unused_count = 0;
+    for (unsigned i = 0; i < area_count.load(); ++i) {
+        worker *lost = areas[i].load();
+        if (lost == holder.held) continue;
+        lost->running = nullptr;
+        lost->watched = nullptr;
+        lost->in_block = false;
+        lost->in_handler = false;
+        unused[unused_count++] = lost;
+    }
+    areas_mutex.unlock();
 }
 
-// One stack: memory above, a guard page below. Most kernels have few threads, so stacks get ready in the order of their use.
+__attribute__((constructor)) void keep_areas_whole_in_forks() {
+    pthread_atfork([] { areas_mutex.lock(); }, [] { areas_mutex.unlock(); }, &free_lost_workers);
+}
+
+// One stack: memory above, a guard page below. Most kernels have few threads, so stacks get ready in the order of their
+// use.
 bool make_stack(worker &self, unsigned stack) {
     char *bottom = stack_bottom(self, stack);
     if (mprotect(bottom, stack_stride_bytes, PROT_READ | PROT_WRITE) != 0) return false;
@@ -153,7 +170,7 @@ worker *worker_of_os_thread() noexcept {
         if (self == nullptr) return nullptr;
         self->os_thread = pthread_self();
         self->thread_local_base = nullptr;
-        provide_signal_stack();
+        unblock_fault_signals();
         holder.held = self;
     }
     return holder.held;

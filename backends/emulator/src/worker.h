@@ -1,5 +1,6 @@
-// A worker: one OS thread's place to run blocks, one after the other. It lies at the bottom of an aligned area whose upper part
-// holds the stacks of the block's GPU threads, so that code on such a stack finds it from its stack pointer alone.
+// A worker: one OS thread's place to run blocks, one after the other. It lies at the bottom of an aligned area whose
+// upper part holds the stacks of the block's GPU threads, so that code on such a stack finds it from its stack pointer
+// alone.
 #pragma once
 
 #include <pthread.h>
@@ -10,8 +11,8 @@
 
 #include "fibre.h"
 #include "oprt_emulator/context.h"
-#include "options.h"
 #include "oprt_emulator/warp.h"
+#include "options.h"
 #include "thread_set.h"
 
 namespace oprt_emulator {
@@ -19,7 +20,8 @@ namespace oprt_emulator {
 struct grid;
 
 inline constexpr unsigned max_warps = max_block_threads / warp_size;
-// A lane waits in one rendezvous at a time or has not yet fetched its values from one, and the running lane needs one more.
+// A lane waits in one rendezvous at a time or has not yet fetched its values from one, and the running lane needs one
+// more.
 inline constexpr unsigned rendezvous_per_warp = warp_size + 1;
 
 struct source_position {
@@ -38,42 +40,43 @@ struct rendezvous {
     lane_values values[2];     // the half before stays valid until every lane has come again
 };
 
-// The block that a worker runs. Only context.loop means something while the block is still a loop; demote() fills the rest.
+// The block that a worker runs. Only context.loop means something while the block is still a loop; demote() fills the
+// rest.
 struct block_state {
     unsigned threads;
-    unsigned words;        // of the thread sets, that the block uses
-    bool plain_ring;       // threads take turns in the order ring, and no lane is in active_mask
+    unsigned words;   // of the thread sets, that the block uses
+    bool plain_ring;  // threads take turns in the order ring, and no lane is in active_mask
     unsigned alive_count;
-    thread_set alive;      // begun or not, and not exited
-    thread_set ready;      // alive, neither running nor waiting
+    thread_set alive;  // begun or not, and not exited
+    thread_set ready;  // alive, neither running nor waiting
     unsigned barrier_arrived;
     std::uint32_t barrier_generation;
     source_position barrier_position;
     unsigned barrier_true[2];  // predicates of syncthreads_count and so on, by generation
     const char *barrier_name;
-    std::uint64_t random;      // state of the generator of random orders
+    std::uint64_t random;  // state of the generator of random orders
     unsigned idle_yields;
-    std::uint64_t open_warps;  // warps with lanes in active_mask, a bit each
-    fibre stack_of[max_block_threads + 1];            // null: not begun; the last is nobody's
-    std::uint8_t meeting_of[max_block_threads];       // the thread's last rendezvous in its warp
+    std::uint64_t open_warps;                    // warps with lanes in active_mask, a bit each
+    fibre stack_of[max_block_threads + 1];       // null: not begun; the last is nobody's
+    std::uint8_t meeting_of[max_block_threads];  // the thread's last rendezvous in its warp
     std::uint8_t rendezvous_used[max_warps];
     std::uint16_t free_stacks[max_block_threads];
     unsigned free_stack_count;
     unsigned stacks_begun;
-    unsigned new_stack;        // handed to the fibre that is about to begin
+    unsigned new_stack;  // handed to the fibre that is about to begin
 };
 
 struct worker {
-    thread_context context;  // first: see current_context()
+    thread_context context;       // first: see current_context()
     std::atomic<grid *> running;  // null between grids
-    schedule_order order;    // of that grid
-    fibre home;              // the OS thread's own stack while a block runs
+    schedule_order order;         // of that grid
+    fibre home;                   // the OS thread's own stack while a block runs
     std::atomic<bool> in_block;
     std::atomic<bool> in_handler;  // a signal of this worker is being handled
-    bool faulted;            // the block was abandoned
-    unsigned stacks_ready;   // stacks with memory and guard
-    std::atomic<grid *> watched;  // the grid that this worker's host thread runs, for the watchdog
-    std::uint64_t watched_grids;  // how many there were
+    bool faulted;                  // the block was abandoned
+    unsigned stacks_ready;         // stacks with memory and guard
+    std::atomic<grid *> watched;   // the grid that this worker's host thread runs, for the watchdog
+    std::uint64_t watched_grids;   // how many there were
     pthread_t os_thread;
     char *dynamic_shared_end;
     char *thread_local_base;  // of the module on this OS thread, once its shared arrays are poisoned; null before

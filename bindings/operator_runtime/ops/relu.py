@@ -143,6 +143,4 @@ def prepare_relu(
     >>> y
     array([0., 2.])
     """
-    return _OPERATOR.prepare(
-        out, [x], _parameters(slope), dtype=dtype, backend=backend, device=device, stream=stream
-    )
+    return _OPERATOR.prepare(out, [x], _parameters(slope), dtype=dtype, backend=backend, device=device, stream=stream)

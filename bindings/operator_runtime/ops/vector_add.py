@@ -26,7 +26,7 @@ def vector_add(
     Parameters
     ----------
     a, b : arrays
-        One dtype of float16, bfloat16, float32 and float64; shapes that broadcast together, up to 8 dimensions, any strides.
+        One dtype of float16, bfloat16, float32 and float64; shapes that broadcast together, up to 8 dimensions.
     out : array, optional
         Where to put the result; of the common shape, not overlapping a or b unless it is the very same view.
     dtype : dtype-like, optional

@@ -2,7 +2,8 @@
  * Version, errors, the choice of backend and device, memory, streams and events.
  *
  * Selection acts on the calling thread and starts from the process default (backend AUTO; device from CAMP_DEVICE, else AUTO).
- * A descriptor, a pointer, a stream, an event and a graph belong to the device on which they were made.
+ * A descriptor, a pointer, a stream, an event and a graph belong to the device on which they were made. Calls that name only an event
+ * act on the event's own device. On an emulator every stream and event is known: a foreign one is OPRT_ERR_INVALID_HANDLE.
  */
 #ifndef OPERATOR_RUNTIME_DEVICE_H
 #define OPERATOR_RUNTIME_DEVICE_H
@@ -121,15 +122,16 @@ OPRT_API oprt_status_t oprt_free_memory(void *pointer);
 /**
  * Copy between device memory of the calling thread's device and host memory, in the order of the stream. The direction follows from the pointers.
  * A copy to or from pageable host memory may wait for the stream. Host memory must stay valid until the stream has passed.
+ * OPRT_ERR_INVALID_ARGUMENT: null with size_bytes above 0, ranges that overlap, or a range that leaves an allocation of this library.
  */
 OPRT_API oprt_status_t oprt_copy_memory(void *destination, const void *source, size_t size_bytes, oprt_stream_t stream);
 
-/** Fill device memory with one byte value (0 to 255), in the order of the stream. */
+/** Fill device memory with one byte value (0 to 255), in the order of the stream. A range that leaves an allocation of this library is refused. */
 OPRT_API oprt_status_t oprt_fill_memory(void *pointer, int32_t value, size_t size_bytes, oprt_stream_t stream);
 
 /** Make a stream that does not wait for the default stream. */
 OPRT_API oprt_status_t oprt_create_stream(oprt_stream_t *stream);
-/** Destroy a stream; its work still completes. Null succeeds. */
+/** Destroy a stream that this library made; its work still completes. Null succeeds. OPRT_ERR_INVALID_HANDLE: any other stream. */
 OPRT_API oprt_status_t oprt_destroy_stream(oprt_stream_t stream);
 /** Wait for a stream of the calling thread's device. OPRT_ERR_KERNEL_FAULT as oprt_synchronize_device. */
 OPRT_API oprt_status_t oprt_synchronize_stream(oprt_stream_t stream);
@@ -140,7 +142,7 @@ OPRT_API oprt_status_t oprt_wait_event(oprt_stream_t stream, oprt_event_t event)
 
 /** Make an event that records time. */
 OPRT_API oprt_status_t oprt_create_event(oprt_event_t *event);
-/** Destroy an event. Null succeeds. */
+/** Destroy an event that this library made. Null succeeds. OPRT_ERR_INVALID_HANDLE: any other event. */
 OPRT_API oprt_status_t oprt_destroy_event(oprt_event_t event);
 /** Mark the end of the work that the stream holds now. */
 OPRT_API oprt_status_t oprt_record_event(oprt_event_t event, oprt_stream_t stream);

@@ -67,30 +67,34 @@ static void endless_barriers() {
 int main(int argc, char **argv) {
     buffer<int> output(1024, 0);
     buffer<int> zeros(64, 0);
-    const int result = run_parts(argc, argv, {
-        {"division", [&] { run_broken(divide, dim3(1), dim3(32), 0, static_cast<const int *>(zeros), output); }},
-        {"assert", [&] {
-             buffer<int> input(256, 1);
-             input[200] = -1;
-             run_broken(failed_assert, dim3(4), dim3(64), 0, static_cast<const int *>(input));
-         }},
-        {"trap", [] { run_broken(trap, dim3(1), dim3(3), 0); }},
-        {"builtin_trap", [] { run_broken(builtin_trap, dim3(1), dim3(1), 0); }},
-        {"abort", [] { run_broken(abort_in_kernel, dim3(1), dim3(1), 0); }},
-        {"exception", [] { run_broken(throws, dim3(1), dim3(1), 0); }},
-        {"stack_overflow", [&] { run_broken(overflow, dim3(1), dim3(3), 0, output); }},
-        {"huge_frame", [&] { run_broken(huge_frame, dim3(1), dim3(3), 0, output); }},
-        {"endless", [&] { run_broken(endless, dim3(64), dim3(1), 0, zeros); }},
-        {"endless_yield", [&] { run_broken(endless_after_barrier, dim3(1), dim3(8), 0, zeros); }},
-        {"endless_barriers", [] { run_broken(endless_barriers, dim3(64), dim3(64), 0); }},
-        {"configuration", [&] {
-             for (dim3 block : {dim3(0), dim3(1025), dim3(32, 33), dim3(65536, 65536)}) {
-                 CHECK(run_broken(good, dim3(1), block, 0, output) == fault_code::invalid_configuration);
-             }
-             CHECK(run_broken(good, dim3(1, 65536), dim3(1), 0, output) == fault_code::invalid_configuration);
-             CHECK(run_broken(good, dim3(0), dim3(1), 0, output) == fault_code::invalid_configuration);
-         }},
-    });
+    const int result = run_parts(
+        argc, argv,
+        {
+            {"division", [&] { run_broken(divide, dim3(1), dim3(32), 0, static_cast<const int *>(zeros), output); }},
+            {"assert",
+             [&] {
+                 buffer<int> input(256, 1);
+                 input[200] = -1;
+                 run_broken(failed_assert, dim3(4), dim3(64), 0, static_cast<const int *>(input));
+             }},
+            {"trap", [] { run_broken(trap, dim3(1), dim3(3), 0); }},
+            {"builtin_trap", [] { run_broken(builtin_trap, dim3(1), dim3(1), 0); }},
+            {"abort", [] { run_broken(abort_in_kernel, dim3(1), dim3(1), 0); }},
+            {"exception", [] { run_broken(throws, dim3(1), dim3(1), 0); }},
+            {"stack_overflow", [&] { run_broken(overflow, dim3(1), dim3(3), 0, output); }},
+            {"huge_frame", [&] { run_broken(huge_frame, dim3(1), dim3(3), 0, output); }},
+            {"endless", [&] { run_broken(endless, dim3(64), dim3(1), 0, zeros); }},
+            {"endless_yield", [&] { run_broken(endless_after_barrier, dim3(1), dim3(8), 0, zeros); }},
+            {"endless_barriers", [] { run_broken(endless_barriers, dim3(64), dim3(64), 0); }},
+            {"configuration",
+             [&] {
+                 for (dim3 block : {dim3(0), dim3(1025), dim3(32, 33), dim3(65536, 65536)}) {
+                     CHECK(run_broken(good, dim3(1), block, 0, output) == fault_code::invalid_configuration);
+                 }
+                 CHECK(run_broken(good, dim3(1, 65536), dim3(1), 0, output) == fault_code::invalid_configuration);
+                 CHECK(run_broken(good, dim3(0), dim3(1), 0, output) == fault_code::invalid_configuration);
+             }},
+        });
     output.fill(0);
     run(good, dim3(8), dim3(128), 0, output);
     for (int i = 0; i < 1024; ++i) CHECK(output[i] == 1);

@@ -1,5 +1,5 @@
-// Kernels with a wrong barrier or collective. Each part launches one and prints the report; a correct launch afterwards shows that the process
-// and the engine live on. "line: NAME" marks the lines that reports have to name.
+// Kernels with a wrong barrier or collective. Each part launches one and prints the report; a correct launch afterwards
+// shows that the process and the engine live on. "line: NAME" marks the lines that reports have to name.
 #include "engine_test.h"
 
 static void good(int *output) {
@@ -51,22 +51,22 @@ static void different_collectives() {
 
 static void grid_barrier() { device_not_supported("grid.sync()", HERE); }
 
-static void launches() {
-    launch(good, dim3(1), dim3(1), 0, nullptr, static_cast<int *>(nullptr));
-}
+static void launches() { launch(good, dim3(1), dim3(1), 0, nullptr, static_cast<int *>(nullptr)); }
 
 int main(int argc, char **argv) {
     buffer<int> output(1024);
-    const int result = run_parts(argc, argv, {
-        {"divergence", [&] { run_broken(divergence, dim3(2), dim3(64), 0, output); }},
-        {"two_branches", [] { run_broken(two_branches, dim3(1), dim3(4), 0); }},
-        {"deadlock", [] { run_broken(deadlocked, dim3(1), dim3(warp_size), 0); }},
-        {"not_in_mask", [&] { run_broken(not_in_mask, dim3(1), dim3(20), 0, output); }},
-        {"narrow_mask", [&] { run_broken(narrow_mask, dim3(1), dim3(64), 0, output); }},
-        {"different_collectives", [] { run_broken(different_collectives, dim3(1), dim3(32), 0); }},
-        {"grid_barrier", [] { run_broken(grid_barrier, dim3(1), dim3(1), 0); }},
-        {"launch_in_kernel", [] { run_broken(launches, dim3(1), dim3(1), 0); }},
-    });
+    const int result =
+        run_parts(argc, argv,
+                  {
+                      {"divergence", [&] { run_broken(divergence, dim3(2), dim3(64), 0, output); }},
+                      {"two_branches", [] { run_broken(two_branches, dim3(1), dim3(4), 0); }},
+                      {"deadlock", [] { run_broken(deadlocked, dim3(1), dim3(warp_size), 0); }},
+                      {"not_in_mask", [&] { run_broken(not_in_mask, dim3(1), dim3(20), 0, output); }},
+                      {"narrow_mask", [&] { run_broken(narrow_mask, dim3(1), dim3(64), 0, output); }},
+                      {"different_collectives", [] { run_broken(different_collectives, dim3(1), dim3(32), 0); }},
+                      {"grid_barrier", [] { run_broken(grid_barrier, dim3(1), dim3(1), 0); }},
+                      {"launch_in_kernel", [] { run_broken(launches, dim3(1), dim3(1), 0); }},
+                  });
     output.fill(0);
     run(good, dim3(8), dim3(128), 0, output);
     for (int i = 0; i < 1024; ++i) CHECK(output[i] == 1);

@@ -1,5 +1,5 @@
-// What the engine's test programs share: checks, device buffers, a synchronous enqueue_kernel and short spellings of the engine's functions. Each
-// program is one facility; its first argument picks one part, without it all parts run.
+// What the engine's test programs share: checks, device buffers, a synchronous enqueue_kernel and short spellings of
+// the engine's functions. Each program is one facility; its first argument picks one part, without it all parts run.
 #pragma once
 
 #include <cstdio>
@@ -18,13 +18,13 @@ using namespace oprt_emulator;
 #define HERE __FILE__, __LINE__
 #define SYNC() syncthreads(HERE)
 
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
             std::printf("%s:%d: CHECK(%s) failed\n", __FILE__, __LINE__, #condition); \
-            std::fflush(stdout);                                                     \
-            std::_Exit(1);                                                           \
-        }                                                                            \
+            std::fflush(stdout);                                                      \
+            std::_Exit(1);                                                            \
+        }                                                                             \
     } while (0)
 
 struct dim3 {
@@ -67,7 +67,9 @@ fault_code run_broken(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t s
 template <typename T>
 class buffer {
 public:
-    explicit buffer(std::size_t count) : data_(static_cast<T *>(allocate(count * sizeof(T)))), count_(count) { CHECK(data_ != nullptr); }
+    explicit buffer(std::size_t count) : data_(static_cast<T *>(allocate(count * sizeof(T)))), count_(count) {
+        CHECK(data_ != nullptr);
+    }
     buffer(std::size_t count, T value) : buffer(count) { fill(value); }
     ~buffer() { release(data_); }
     buffer(const buffer &) = delete;

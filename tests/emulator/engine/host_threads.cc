@@ -18,7 +18,7 @@ static void sum_blocks(const int *input, int *output) {
     if (t == 0) output[block_index().x] = sums[0];
 }
 
-static void fails(const int *input, int *output) { output[0] = input[0] / input[1]; }
+static void fails() { device_trap(HERE); }
 
 static void check_sums() {
     constexpr int blocks = 600;
@@ -34,9 +34,8 @@ static void check_sums() {
 
 // A report belongs to the host thread whose grid failed.
 static void check_fault() {
-    buffer<int> zeros(2, 0);
-    launch(fails, dim3(1), dim3(1), 0, nullptr, static_cast<const int *>(zeros), zeros);
-    CHECK(last_code == fault_code::arithmetic && last_report().find("fails(") != std::string::npos);
+    launch(fails, dim3(1), dim3(1), 0, nullptr);
+    CHECK(last_code == fault_code::trap && last_report().find("fails(") != std::string::npos);
 }
 
 static int child_of(const std::function<void()> &body) {
@@ -53,43 +52,47 @@ static int child_of(const std::function<void()> &body) {
 }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"threads", [] {
-             std::vector<std::thread> threads;
-             for (int i = 0; i < 6; ++i) {
-                 threads.emplace_back([i] {
-                     for (int round = 0; round < 10; ++round) {
-                         check_sums();
-                         if (i % 2 == 0) check_fault();
-                     }
-                 });
-             }
-             for (std::thread &thread : threads) thread.join();
-         }},
-        {"short_lived", [] {
-             for (int i = 0; i < 50; ++i) std::thread(check_sums).join();
-             check_sums();
-         }},
-        {"fork", [] {
-             check_sums();
-             for (int i = 0; i < 3; ++i) {
-                 CHECK(child_of([] {
-                           check_sums();
-                           check_fault();
-                           check_sums();
-                       }) == 0);
-             }
-             // A child of a child, and one forked while other threads run grids.
-             CHECK(child_of([] {
-                       check_sums();
-                       CHECK(child_of(check_sums) == 0);
-                   }) == 0);
-             std::thread busy([] {
-                 for (int i = 0; i < 40; ++i) check_sums();
-             });
-             for (int i = 0; i < 10; ++i) CHECK(child_of(check_sums) == 0);
-             busy.join();
-             check_sums();
-         }},
-    });
+    return run_parts(argc, argv,
+                     {
+                         {"threads",
+                          [] {
+                              std::vector<std::thread> threads;
+                              for (int i = 0; i < 6; ++i) {
+                                  threads.emplace_back([i] {
+                                      for (int round = 0; round < 10; ++round) {
+                                          check_sums();
+                                          if (i % 2 == 0) check_fault();
+                                      }
+                                  });
+                              }
+                              for (std::thread &thread : threads) thread.join();
+                          }},
+                         {"short_lived",
+                          [] {
+                              for (int i = 0; i < 50; ++i) std::thread(check_sums).join();
+                              check_sums();
+                          }},
+                         {"fork",
+                          [] {
+                              check_sums();
+                              for (int i = 0; i < 3; ++i) {
+                                  CHECK(child_of([] {
+                                            check_sums();
+                                            check_fault();
+                                            check_sums();
+                                        }) == 0);
+                              }
+                              // A child of a child, and one forked while other threads run grids.
+                              CHECK(child_of([] {
+                                        check_sums();
+                                        CHECK(child_of(check_sums) == 0);
+                                    }) == 0);
+                              std::thread busy([] {
+                                  for (int i = 0; i < 40; ++i) check_sums();
+                              });
+                              for (int i = 0; i < 10; ++i) CHECK(child_of(check_sums) == 0);
+                              busy.join();
+                              check_sums();
+                          }},
+                     });
 }

@@ -1,4 +1,5 @@
-// Blocks start as a loop and turn into fibres only where a thread waits: each thread runs exactly once whatever the mix.
+// Blocks start as a loop and turn into fibres only where a thread waits: each thread runs exactly once whatever the
+// mix.
 #include "engine_test.h"
 
 static void no_barrier(int *runs) { __atomic_fetch_add(&runs[global_thread()], 1, __ATOMIC_RELAXED); }
@@ -42,43 +43,50 @@ static void locals(long *sums) {
 
 int main(int argc, char **argv) {
     const unsigned sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 1000, 1024};
-    return run_parts(argc, argv, {
-        {"no_barrier", [&] {
-             for (unsigned size : sizes) {
-                 buffer<int> runs(7 * size, 0);
-                 run(no_barrier, dim3(7), dim3(size), 0, runs);
-                 for (unsigned i = 0; i < 7 * size; ++i) CHECK(runs[i] == 1);
-             }
-         }},
-        {"some_blocks", [&] {
-             for (unsigned size : sizes) {
-                 buffer<int> runs(9 * size, 0);
-                 run(some_blocks, dim3(9), dim3(size), 0, runs);
-                 for (unsigned i = 0; i < 9 * size; ++i) CHECK(runs[i] == 11);
-             }
-         }},
-        {"some_threads", [&] {
-             for (unsigned size : sizes) {
-                 for (unsigned leave : {0u, 1u, size / 2, size - 1, size}) {
-                     buffer<int> runs(2 * size, 0);
-                     run(some_threads, dim3(2), dim3(size), 0, runs, leave);
-                     for (unsigned i = 0; i < 2 * size; ++i) CHECK(runs[i] == (i % size < leave ? 1 : 11));
-                 }
-             }
-         }},
-        {"last_threads_leave", [&] {
-             for (unsigned size : sizes) {
-                 for (unsigned stay : {0u, 1u, size / 2, size}) {
-                     buffer<int> runs(2 * size, 0);
-                     run(last_threads_leave, dim3(2), dim3(size), 0, runs, stay);
-                     for (unsigned i = 0; i < 2 * size; ++i) CHECK(runs[i] == 1);
-                 }
-             }
-         }},
-        {"locals", [&] {
-             buffer<long> sums(3 * 500);
-             run(locals, dim3(3), dim3(500), 0, sums);
-             for (long i = 0; i < 3 * 500; ++i) CHECK(sums[i] == i * 3200 + 2 * 496);
-         }},
-    });
+    return run_parts(argc, argv,
+                     {
+                         {"no_barrier",
+                          [&] {
+                              for (unsigned size : sizes) {
+                                  buffer<int> runs(7 * size, 0);
+                                  run(no_barrier, dim3(7), dim3(size), 0, runs);
+                                  for (unsigned i = 0; i < 7 * size; ++i) CHECK(runs[i] == 1);
+                              }
+                          }},
+                         {"some_blocks",
+                          [&] {
+                              for (unsigned size : sizes) {
+                                  buffer<int> runs(9 * size, 0);
+                                  run(some_blocks, dim3(9), dim3(size), 0, runs);
+                                  for (unsigned i = 0; i < 9 * size; ++i) CHECK(runs[i] == 11);
+                              }
+                          }},
+                         {"some_threads",
+                          [&] {
+                              for (unsigned size : sizes) {
+                                  for (unsigned leave : {0u, 1u, size / 2, size - 1, size}) {
+                                      buffer<int> runs(2 * size, 0);
+                                      run(some_threads, dim3(2), dim3(size), 0, runs, leave);
+                                      for (unsigned i = 0; i < 2 * size; ++i)
+                                          CHECK(runs[i] == (i % size < leave ? 1 : 11));
+                                  }
+                              }
+                          }},
+                         {"last_threads_leave",
+                          [&] {
+                              for (unsigned size : sizes) {
+                                  for (unsigned stay : {0u, 1u, size / 2, size}) {
+                                      buffer<int> runs(2 * size, 0);
+                                      run(last_threads_leave, dim3(2), dim3(size), 0, runs, stay);
+                                      for (unsigned i = 0; i < 2 * size; ++i) CHECK(runs[i] == 1);
+                                  }
+                              }
+                          }},
+                         {"locals",
+                          [&] {
+                              buffer<long> sums(3 * 500);
+                              run(locals, dim3(3), dim3(500), 0, sums);
+                              for (long i = 0; i < 3 * 500; ++i) CHECK(sums[i] == i * 3200 + 2 * 496);
+                          }},
+                     });
 }

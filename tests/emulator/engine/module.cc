@@ -1,5 +1,6 @@
-// A shared library with the engine inside, as a backend's emulator module is: loaded into a host program, also together with one of the other
-// warp width. Its shared arrays fill its thread-local storage, which must not need the static one.
+// A shared library with the engine inside, as a backend's emulator module is: loaded into a host program, also together
+// with one of the other warp width. Its shared arrays fill its thread-local storage, which must not need the static
+// one.
 #include "engine_test.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))

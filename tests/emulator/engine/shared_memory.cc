@@ -1,5 +1,5 @@
-// Static shared arrays (2-D, of templates, of classes, in device functions and lambdas) and dynamic shared memory: their contents, their
-// poison at the start of each block, their size.
+// Static shared arrays (2-D, of templates, of classes, in device functions and lambdas) and dynamic shared memory:
+// their contents, their poison at the start of each block, their size.
 #include "engine_test.h"
 
 // A class with constructors, as half is.
@@ -45,7 +45,8 @@ static void static_poison(int *wrong) {
         __shared__ double deep[7];
         return &deep;
     };
-    if (!is_poison(values, sizeof values) || !is_poison(more, sizeof more) || !is_poison(inside(), 56)) __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
+    if (!is_poison(values, sizeof values) || !is_poison(more, sizeof more) || !is_poison(inside(), 56))
+        __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
     SYNC();
     values[thread_index().x % 100] = 1;
     more[0][0] = more[2][4] = 3;
@@ -84,7 +85,8 @@ static void leaves_device_array_dirty(int *wrong) {
 
 static void dynamic(int *wrong, std::size_t bytes) {
     auto *memory = static_cast<unsigned char *>(dynamic_shared());
-    if (reinterpret_cast<std::uintptr_t>(memory) % 128 != 0 || !is_poison(memory, bytes)) __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
+    if (reinterpret_cast<std::uintptr_t>(memory) % 128 != 0 || !is_poison(memory, bytes))
+        __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
     SYNC();
     for (std::size_t i = thread_index().x; i < bytes; i += block_dim().x) memory[i] = static_cast<unsigned char>(i);
     SYNC();
@@ -94,44 +96,55 @@ static void dynamic(int *wrong, std::size_t bytes) {
 }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"transpose", [] {
-             check_transpose<float>();
-             check_transpose<double>();
-             check_transpose<half_like>();
-             check_transpose<unsigned short>();
-         }},
-        {"static_poison", [] {
-             buffer<int> wrong(1, 0);
-             for (int i = 0; i < 3; ++i) run(static_poison, dim3(20), dim3(64), 0, wrong);
-             CHECK(wrong[0] == 0);
-             CHECK(static_shared_bytes(reinterpret_cast<const void *>(&static_poison)) == 400 + 60 + 56);
-         }},
-        {"device_function", [] {
-             buffer<float> output(4);
-             run(uses_device_function, dim3(4), dim3(100), 0, output);
-             for (int i = 0; i < 4; ++i) CHECK(output[i] == 4950);
-             CHECK(static_shared_bytes(reinterpret_cast<const void *>(&uses_device_function)) == 4096);
-             buffer<int> wrong(1, 0);
-             for (int i = 0; i < 3; ++i) run(leaves_device_array_dirty, dim3(6), dim3(64), 0, wrong);
-             CHECK(wrong[0] == 0);
-             CHECK(array_of_device_function != nullptr);
-         }},
-        {"dynamic", [] {
-             buffer<int> wrong(1, 0);
-             for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{128}, std::size_t{49152}, std::size_t{232448}}) {
-                 run(dynamic, dim3(3), dim3(64), bytes, wrong, bytes);
+    return run_parts(
+        argc, argv,
+        {
+            {"transpose",
+             [] {
+                 check_transpose<float>();
+                 check_transpose<double>();
+                 check_transpose<half_like>();
+                 check_transpose<unsigned short>();
+             }},
+            {"static_poison",
+             [] {
+                 buffer<int> wrong(1, 0);
+                 for (int i = 0; i < 3; ++i) run(static_poison, dim3(20), dim3(64), 0, wrong);
                  CHECK(wrong[0] == 0);
-             }
-         }},
-        {"limit", [] {
-             buffer<int> wrong(1, 0);
-             shared_limit_bytes = 49152;
-             run(dynamic, dim3(1), dim3(1), 49152, wrong, std::size_t{49152});
-             CHECK(run_broken(dynamic, dim3(1), dim3(1), 49153, wrong, std::size_t{0}) == fault_code::invalid_configuration);
-             CHECK(last_report().find("49153 bytes of shared memory (0 static, 49153 dynamic); a block may have 49152") != std::string::npos);
-             CHECK(run_broken(static_poison, dim3(1), dim3(1), 49152, wrong) == fault_code::invalid_configuration);
-             CHECK(last_report().find("516 static") != std::string::npos);
-         }},
-    });
+                 CHECK(static_shared_bytes(reinterpret_cast<const void *>(&static_poison)) == 400 + 60 + 56);
+             }},
+            {"device_function",
+             [] {
+                 buffer<float> output(4);
+                 run(uses_device_function, dim3(4), dim3(100), 0, output);
+                 for (int i = 0; i < 4; ++i) CHECK(output[i] == 4950);
+                 CHECK(static_shared_bytes(reinterpret_cast<const void *>(&uses_device_function)) == 4096);
+                 buffer<int> wrong(1, 0);
+                 for (int i = 0; i < 3; ++i) run(leaves_device_array_dirty, dim3(6), dim3(64), 0, wrong);
+                 CHECK(wrong[0] == 0);
+                 CHECK(array_of_device_function != nullptr);
+             }},
+            {"dynamic",
+             [] {
+                 buffer<int> wrong(1, 0);
+                 for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{128},
+                                           std::size_t{49152}, std::size_t{232448}}) {
+                     run(dynamic, dim3(3), dim3(64), bytes, wrong, bytes);
+                     CHECK(wrong[0] == 0);
+                 }
+             }},
+            {"limit",
+             [] {
+                 buffer<int> wrong(1, 0);
+                 shared_limit_bytes = 49152;
+                 run(dynamic, dim3(1), dim3(1), 49152, wrong, std::size_t{49152});
+                 CHECK(run_broken(dynamic, dim3(1), dim3(1), 49153, wrong, std::size_t{0}) ==
+                       fault_code::invalid_configuration);
+                 CHECK(last_report().find(
+                           "49153 bytes of shared memory (0 static, 49153 dynamic); a block may have 49152") !=
+                       std::string::npos);
+                 CHECK(run_broken(static_poison, dim3(1), dim3(1), 49152, wrong) == fault_code::invalid_configuration);
+                 CHECK(last_report().find("516 static") != std::string::npos);
+             }},
+        });
 }

@@ -56,9 +56,15 @@ static void check_type() {
     }
 }
 
-struct three_floats { float x, y, z; };
-struct four_floats { float x, y, z, w; };
-struct odd_bytes { unsigned char bytes[5]; };
+struct three_floats {
+    float x, y, z;
+};
+struct four_floats {
+    float x, y, z, w;
+};
+struct odd_bytes {
+    unsigned char bytes[5];
+};
 
 // Lanes that exited, lanes outside the mask and lanes that were never there give poison.
 static void absent(float *output) {
@@ -87,49 +93,54 @@ static void sums(const int *input, int *total, int *scan) {
 }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"types", [] {
-             check_type<signed char>();
-             check_type<unsigned short>();
-             check_type<int>();
-             check_type<float>();
-             check_type<odd_bytes>();
-             check_type<double>();
-             check_type<unsigned long long>();
-             check_type<three_floats>();
-             check_type<four_floats>();
-         }},
-        {"absent", [] {
-             buffer<float> output(17, 0.0f);
-             run(absent, dim3(1), dim3(17), 0, output);
-             for (unsigned t = 0; t < 17; ++t) {
-                 const unsigned from = t ^ 1;
-                 if (t % 8 == 5) {
-                     CHECK(output[t] == 0);
-                 } else if (from % 8 == 5 || from >= 17) {
-                     CHECK(output[t] != output[t]);  // NaN
-                 } else {
-                     CHECK(output[t] == static_cast<float>(from));
-                 }
-             }
-             buffer<int> masked(4, 0);
-             run(outside_mask, dim3(1), dim3(warp_size), 0, masked);
-             for (unsigned t = 0; t < 4; ++t) CHECK(masked[t] == -1);
-         }},
-        {"sums", [] {
-             const unsigned threads = 4 * warp_size;
-             buffer<int> input(threads), total(threads), scan(threads);
-             for (unsigned t = 0; t < threads; ++t) input[t] = static_cast<int>(t * t % 91);
-             run(sums, dim3(1), dim3(threads), 0, input, total, scan);
-             int sum = 0;
-             for (unsigned t = 0; t < threads; ++t) {
-                 if (t % warp_size == 0) sum = 0;
-                 sum += input[t];
-                 CHECK(scan[t] == sum);
-                 if (t % warp_size == warp_size - 1) {
-                     for (unsigned lane = 0; lane < static_cast<unsigned>(warp_size); ++lane) CHECK(total[t - lane] == sum);
-                 }
-             }
-         }},
-    });
+    return run_parts(argc, argv,
+                     {
+                         {"types",
+                          [] {
+                              check_type<signed char>();
+                              check_type<unsigned short>();
+                              check_type<int>();
+                              check_type<float>();
+                              check_type<odd_bytes>();
+                              check_type<double>();
+                              check_type<unsigned long long>();
+                              check_type<three_floats>();
+                              check_type<four_floats>();
+                          }},
+                         {"absent",
+                          [] {
+                              buffer<float> output(17, 0.0f);
+                              run(absent, dim3(1), dim3(17), 0, output);
+                              for (unsigned t = 0; t < 17; ++t) {
+                                  const unsigned from = t ^ 1;
+                                  if (t % 8 == 5) {
+                                      CHECK(output[t] == 0);
+                                  } else if (from % 8 == 5 || from >= 17) {
+                                      CHECK(output[t] != output[t]);  // NaN
+                                  } else {
+                                      CHECK(output[t] == static_cast<float>(from));
+                                  }
+                              }
+                              buffer<int> masked(4, 0);
+                              run(outside_mask, dim3(1), dim3(warp_size), 0, masked);
+                              for (unsigned t = 0; t < 4; ++t) CHECK(masked[t] == -1);
+                          }},
+                         {"sums",
+                          [] {
+                              const unsigned threads = 4 * warp_size;
+                              buffer<int> input(threads), total(threads), scan(threads);
+                              for (unsigned t = 0; t < threads; ++t) input[t] = static_cast<int>(t * t % 91);
+                              run(sums, dim3(1), dim3(threads), 0, input, total, scan);
+                              int sum = 0;
+                              for (unsigned t = 0; t < threads; ++t) {
+                                  if (t % warp_size == 0) sum = 0;
+                                  sum += input[t];
+                                  CHECK(scan[t] == sum);
+                                  if (t % warp_size == warp_size - 1) {
+                                      for (unsigned lane = 0; lane < static_cast<unsigned>(warp_size); ++lane)
+                                          CHECK(total[t - lane] == sum);
+                                  }
+                              }
+                          }},
+                     });
 }

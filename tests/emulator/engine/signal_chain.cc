@@ -19,7 +19,9 @@ static void kernel_faults_are_ours() {
 
 static volatile sig_atomic_t handled = 0;
 static void simple_handler(int) { std::_Exit(handled ? 43 : 42); }
-static void informed_handler(int, siginfo_t *info, void *) { std::_Exit(info->si_addr == reinterpret_cast<void *>(64) ? 44 : 45); }
+static void informed_handler(int, siginfo_t *info, void *) {
+    std::_Exit(info->si_addr == reinterpret_cast<void *>(64) ? 44 : 45);
+}
 static void raising_handler(int signal) {
     // What Python's faulthandler does: hand over to the handler before it and raise again.
     struct sigaction before = {};
@@ -56,38 +58,82 @@ static bool exited_with(int status, int code) { return WIFEXITED(status) && WEXI
 static bool died_of(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"default_action", [] {
-             CHECK(died_of(child_of([] { kernel_faults_are_ours(); host_crash(); }), SIGSEGV));
-             CHECK(died_of(child_of([] { kernel_faults_are_ours(); std::abort(); }), SIGABRT));
-             CHECK(died_of(child_of([] { kernel_faults_are_ours(); raise(SIGFPE); }), SIGFPE));
-             CHECK(died_of(child_of([] { kernel_faults_are_ours(); kill(getpid(), SIGBUS); }), SIGBUS));
-             CHECK(exited_with(child_of([] { kernel_faults_are_ours(); raise(SIGURG); std::_Exit(7); }), 7));
-         }},
-        {"handler_before", [] {
-             CHECK(exited_with(child_of([] { set_handler(SIGSEGV, simple_handler); kernel_faults_are_ours(); host_crash(); }), 42));
-             CHECK(exited_with(child_of([] {
-                       struct sigaction action = {};
-                       action.sa_sigaction = informed_handler;
-                       action.sa_flags = SA_SIGINFO;
-                       sigaction(SIGSEGV, &action, nullptr);
-                       kernel_faults_are_ours();
-                       host_crash();
-                   }), 44));
-         }},
-        {"handler_after", [] {
-             // The next launch puts the engine's handler on top again; the host's crash still finds the newer one.
-             CHECK(exited_with(child_of([] {
-                       kernel_faults_are_ours();
-                       set_handler(SIGSEGV, simple_handler);
-                       kernel_faults_are_ours();
-                       handled = 1;
-                       host_crash();
-                   }), 43));
-         }},
-        {"handler_raises", [] {
-             CHECK(died_of(child_of([] { set_handler(SIGSEGV, raising_handler); kernel_faults_are_ours(); host_crash(); }), SIGSEGV));
-             CHECK(died_of(child_of([] { set_handler(SIGSEGV, stubborn_handler); kernel_faults_are_ours(); host_crash(); }), SIGSEGV));
-         }},
-    });
+    return run_parts(argc, argv,
+                     {
+                         {"default_action",
+                          [] {
+                              CHECK(died_of(child_of([] {
+                                                kernel_faults_are_ours();
+                                                host_crash();
+                                            }),
+                                            SIGSEGV));
+                              CHECK(died_of(child_of([] {
+                                                kernel_faults_are_ours();
+                                                std::abort();
+                                            }),
+                                            SIGABRT));
+                              CHECK(died_of(child_of([] {
+                                                kernel_faults_are_ours();
+                                                raise(SIGFPE);
+                                            }),
+                                            SIGFPE));
+                              CHECK(died_of(child_of([] {
+                                                kernel_faults_are_ours();
+                                                kill(getpid(), SIGBUS);
+                                            }),
+                                            SIGBUS));
+                              CHECK(exited_with(child_of([] {
+                                                    kernel_faults_are_ours();
+                                                    raise(SIGURG);
+                                                    std::_Exit(7);
+                                                }),
+                                                7));
+                          }},
+                         {"handler_before",
+                          [] {
+                              CHECK(exited_with(child_of([] {
+                                                    set_handler(SIGSEGV, simple_handler);
+                                                    kernel_faults_are_ours();
+                                                    host_crash();
+                                                }),
+                                                42));
+                              CHECK(exited_with(child_of([] {
+                                                    struct sigaction action = {};
+                                                    action.sa_sigaction = informed_handler;
+                                                    action.sa_flags = SA_SIGINFO;
+                                                    sigaction(SIGSEGV, &action, nullptr);
+                                                    kernel_faults_are_ours();
+                                                    host_crash();
+                                                }),
+                                                44));
+                          }},
+                         {"handler_after",
+                          [] {
+                              // The next launch puts the engine's handler on top again; the host's crash still finds
+                              // the newer one.
+                              CHECK(exited_with(child_of([] {
+                                                    kernel_faults_are_ours();
+                                                    set_handler(SIGSEGV, simple_handler);
+                                                    kernel_faults_are_ours();
+                                                    handled = 1;
+                                                    host_crash();
+                                                }),
+                                                43));
+                          }},
+                         {"handler_raises",
+                          [] {
+                              CHECK(died_of(child_of([] {
+                                                set_handler(SIGSEGV, raising_handler);
+                                                kernel_faults_are_ours();
+                                                host_crash();
+                                            }),
+                                            SIGSEGV));
+                              CHECK(died_of(child_of([] {
+                                                set_handler(SIGSEGV, stubborn_handler);
+                                                kernel_faults_are_ours();
+                                                host_crash();
+                                            }),
+                                            SIGSEGV));
+                          }},
+                     });
 }

@@ -71,91 +71,102 @@ static lane_mask mask_of_block(unsigned threads, unsigned warp) {
 }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"votes", [] {
-             for (unsigned threads : {1u, 17u, static_cast<unsigned>(warp_size), 3u * warp_size + 5}) {
-                 for (lane_mask pattern : {lane_mask{0}, ~lane_mask{0}, lane_mask{1} << (warp_size - 1), lane_mask{0x5A5A5A5AF0F0F0F0}}) {
-                     buffer<lane_mask> ballots(threads);
-                     buffer<int> anys(threads), alls(threads);
-                     run(votes, dim3(1), dim3(threads), 0, ballots, anys, alls, pattern);
-                     for (unsigned t = 0; t < threads; ++t) {
-                         const lane_mask present = mask_of_block(threads, t / warp_size);
-                         CHECK(ballots[t] == (pattern & present));
-                         CHECK(anys[t] == ((pattern & present) != 0));
-                         CHECK(alls[t] == ((pattern & present) == present));
+    return run_parts(
+        argc, argv,
+        {
+            {"votes",
+             [] {
+                 for (unsigned threads : {1u, 17u, static_cast<unsigned>(warp_size), 3u * warp_size + 5}) {
+                     for (lane_mask pattern : {lane_mask{0}, ~lane_mask{0}, lane_mask{1} << (warp_size - 1),
+                                               lane_mask{0x5A5A5A5AF0F0F0F0}}) {
+                         buffer<lane_mask> ballots(threads);
+                         buffer<int> anys(threads), alls(threads);
+                         run(votes, dim3(1), dim3(threads), 0, ballots, anys, alls, pattern);
+                         for (unsigned t = 0; t < threads; ++t) {
+                             const lane_mask present = mask_of_block(threads, t / warp_size);
+                             CHECK(ballots[t] == (pattern & present));
+                             CHECK(anys[t] == ((pattern & present) != 0));
+                             CHECK(alls[t] == ((pattern & present) == present));
+                         }
                      }
                  }
-             }
-         }},
-        {"halves", [] {
-             buffer<lane_mask> ballots(warp_size);
-             run(halves, dim3(1), dim3(warp_size), 0, ballots);
-             const lane_mask low = (lane_mask{1} << (warp_size / 2)) - 1;
-             for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
-                 const bool is_low = t < static_cast<unsigned>(warp_size) / 2;
-                 CHECK(ballots[t] == (is_low ? lane_mask{0x5555555555555555} & low : lane_mask{0xAAAAAAAAAAAAAAAA} & all_lanes & ~low));
-             }
-         }},
-        {"many_masks", [] {
-             const unsigned rounds = 200, threads = 2 * warp_size;
-             buffer<int> sums(threads);
-             run(many_masks, dim3(1), dim3(threads), 0, sums, rounds);
-             for (unsigned t = 0; t < threads; ++t) {
-                 int sum = 0;
-                 for (unsigned round = 1; round <= rounds; ++round) {
-                     const unsigned partner = t % warp_size ^ 1u << (round % (warp_size == 64 ? 6 : 5));
-                     sum += static_cast<int>(partner * round) + static_cast<int>(round % warp_size);
-                 }
-                 CHECK(sums[t] == sum);
-             }
-         }},
-        {"matches", [] {
-             const unsigned threads = 2 * warp_size;
-             buffer<lane_mask> anys(threads), alls(2 * threads);
-             buffer<int> flags(2 * threads);
-             run(matches, dim3(1), dim3(threads), 0, anys, alls, flags);
-             for (unsigned t = 0; t < threads; ++t) {
-                 lane_mask same = 0;
-                 for (unsigned lane = 0; lane < static_cast<unsigned>(warp_size); ++lane) {
-                     if ((t / warp_size * warp_size + lane) % 5 == t % 5) same |= lane_mask{1} << lane;
-                 }
-                 CHECK(anys[t] == same);
-                 CHECK(alls[2 * t] == all_lanes && flags[2 * t] == 1);
-                 CHECK(alls[2 * t + 1] == 0 && flags[2 * t + 1] == 0);
-             }
-         }},
-        {"reductions", [] {
-             for (lane_mask mask : {all_lanes, lane_mask{1}, lane_mask{0xF0F0F0F0F0F0F0F0} & all_lanes}) {
-                 buffer<int> results(warp_size * 3, 0);
-                 buffer<unsigned> bit_results(warp_size * 3, 0);
-                 run(reductions, dim3(1), dim3(warp_size), 0, results, bit_results, mask);
-                 int sum = 0, low = 1000, high = -1000;
-                 unsigned both = ~0u, either = 0, odd = 0;
+             }},
+            {"halves",
+             [] {
+                 buffer<lane_mask> ballots(warp_size);
+                 run(halves, dim3(1), dim3(warp_size), 0, ballots);
+                 const lane_mask low = (lane_mask{1} << (warp_size / 2)) - 1;
                  for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
-                     if ((mask >> t & 1) == 0) continue;
-                     const int value = static_cast<int>(t * 37 % 101) - 50;
-                     sum += value;
-                     low = value < low ? value : low;
-                     high = value > high ? value : high;
-                     const unsigned bits = t * 2654435761u;
-                     both &= bits;
-                     either |= bits;
-                     odd ^= bits;
+                     const bool is_low = t < static_cast<unsigned>(warp_size) / 2;
+                     CHECK(ballots[t] == (is_low ? lane_mask{0x5555555555555555} & low
+                                                 : lane_mask{0xAAAAAAAAAAAAAAAA} & all_lanes & ~low));
                  }
+             }},
+            {"many_masks",
+             [] {
+                 const unsigned rounds = 200, threads = 2 * warp_size;
+                 buffer<int> sums(threads);
+                 run(many_masks, dim3(1), dim3(threads), 0, sums, rounds);
+                 for (unsigned t = 0; t < threads; ++t) {
+                     int sum = 0;
+                     for (unsigned round = 1; round <= rounds; ++round) {
+                         const unsigned partner = t % warp_size ^ 1u << (round % (warp_size == 64 ? 6 : 5));
+                         sum += static_cast<int>(partner * round) + static_cast<int>(round % warp_size);
+                     }
+                     CHECK(sums[t] == sum);
+                 }
+             }},
+            {"matches",
+             [] {
+                 const unsigned threads = 2 * warp_size;
+                 buffer<lane_mask> anys(threads), alls(2 * threads);
+                 buffer<int> flags(2 * threads);
+                 run(matches, dim3(1), dim3(threads), 0, anys, alls, flags);
+                 for (unsigned t = 0; t < threads; ++t) {
+                     lane_mask same = 0;
+                     for (unsigned lane = 0; lane < static_cast<unsigned>(warp_size); ++lane) {
+                         if ((t / warp_size * warp_size + lane) % 5 == t % 5) same |= lane_mask{1} << lane;
+                     }
+                     CHECK(anys[t] == same);
+                     CHECK(alls[2 * t] == all_lanes && flags[2 * t] == 1);
+                     CHECK(alls[2 * t + 1] == 0 && flags[2 * t + 1] == 0);
+                 }
+             }},
+            {"reductions",
+             [] {
+                 for (lane_mask mask : {all_lanes, lane_mask{1}, lane_mask{0xF0F0F0F0F0F0F0F0} & all_lanes}) {
+                     buffer<int> results(warp_size * 3, 0);
+                     buffer<unsigned> bit_results(warp_size * 3, 0);
+                     run(reductions, dim3(1), dim3(warp_size), 0, results, bit_results, mask);
+                     int sum = 0, low = 1000, high = -1000;
+                     unsigned both = ~0u, either = 0, odd = 0;
+                     for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
+                         if ((mask >> t & 1) == 0) continue;
+                         const int value = static_cast<int>(t * 37 % 101) - 50;
+                         sum += value;
+                         low = value < low ? value : low;
+                         high = value > high ? value : high;
+                         const unsigned bits = t * 2654435761u;
+                         both &= bits;
+                         either |= bits;
+                         odd ^= bits;
+                     }
+                     for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
+                         if ((mask >> t & 1) == 0) continue;
+                         CHECK(results[t * 3] == sum && results[t * 3 + 1] == low && results[t * 3 + 2] == high);
+                         CHECK(bit_results[t * 3] == both && bit_results[t * 3 + 1] == either &&
+                               bit_results[t * 3 + 2] == odd);
+                     }
+                 }
+             }},
+            {"active",
+             [] {
+                 buffer<lane_mask> masks(warp_size, 0);
+                 run(active, dim3(1), dim3(warp_size), 0, masks, 5u);
+                 const lane_mask first = 0x1F, second = lane_mask{0x5555555555555555} & all_lanes & ~lane_mask{0x1F};
                  for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
-                     if ((mask >> t & 1) == 0) continue;
-                     CHECK(results[t * 3] == sum && results[t * 3 + 1] == low && results[t * 3 + 2] == high);
-                     CHECK(bit_results[t * 3] == both && bit_results[t * 3 + 1] == either && bit_results[t * 3 + 2] == odd);
+                     CHECK(masks[t] == (t < 5 ? first : t % 2 == 0 ? second : 0));
                  }
-             }
-         }},
-        {"active", [] {
-             buffer<lane_mask> masks(warp_size, 0);
-             run(active, dim3(1), dim3(warp_size), 0, masks, 5u);
-             const lane_mask first = 0x1F, second = lane_mask{0x5555555555555555} & all_lanes & ~lane_mask{0x1F};
-             for (unsigned t = 0; t < static_cast<unsigned>(warp_size); ++t) {
-                 CHECK(masks[t] == (t < 5 ? first : t % 2 == 0 ? second : 0));
-             }
-         }},
-    });
+             }},
+        });
 }

@@ -27,16 +27,19 @@ static void flag(int *flags) {
 }
 
 int main(int argc, char **argv) {
-    return run_parts(argc, argv, {
-        {"lock", [] {
-             buffer<int> lock(1, 0), sum(1, 0);
-             run(locked, dim3(6), dim3(100), 0, lock, sum);
-             CHECK(sum[0] == 600);
-         }},
-        {"flag", [] {
-             buffer<int> flags(10, 0);
-             run(flag, dim3(10), dim3(100), 0, flags);
-             for (int i = 0; i < 10; ++i) CHECK(flags[i] == 2);
-         }},
-    });
+    return run_parts(argc, argv,
+                     {
+                         {"lock",
+                          [] {
+                              buffer<int> lock(1, 0), sum(1, 0);
+                              run(locked, dim3(6), dim3(100), 0, lock, sum);
+                              CHECK(sum[0] == 600);
+                          }},
+                         {"flag",
+                          [] {
+                              buffer<int> flags(10, 0);
+                              run(flag, dim3(10), dim3(100), 0, flags);
+                              for (int i = 0; i < 10; ++i) CHECK(flags[i] == 2);
+                          }},
+                     });
 }

@@ -1,4 +1,5 @@
-// Atomic functions under contention of many blocks, each against the value that any order gives; locks; the values that come back.
+// Atomic functions under contention of many blocks, each against the value that any order gives; locks; the values that
+// come back.
 #include <algorithm>
 #include <numeric>
 
@@ -124,7 +125,8 @@ void check_results() {
     unsigned u = 9;
     CHECK(atomicInc(&u, 9) == 9 && u == 0 && atomicDec(&u, 9) == 0 && u == 9 && atomicDec(&u, 5) == 9 && u == 5);
     unsigned long long wide = 1;
-    CHECK(atomicAdd(&wide, ~0ull) == 1 && wide == 0 && atomicExch(&wide, 7ull) == 0 && atomicCAS(&wide, 7ull, 8ull) == 7);
+    CHECK(atomicAdd(&wide, ~0ull) == 1 && wide == 0 && atomicExch(&wide, 7ull) == 0 &&
+          atomicCAS(&wide, 7ull, 8ull) == 7);
     double d = 1.5;
     CHECK(atomicAdd(&d, 2.0) == 1.5 && d == 3.5);
     unsigned short s = 3;

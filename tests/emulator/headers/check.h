@@ -1,4 +1,5 @@
-// The checks of the stand-in headers' test programs: each failure is printed with its place, the exit status says whether there was one.
+// The checks of the stand-in headers' test programs: each failure is printed with its place, the exit status says
+// whether there was one.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Barriers, shuffles, votes, matches, reductions and cooperative groups under the vendors' names: widths of masks and types that
-// they take. How they work inside is the engine's own tests' matter.
+// Barriers, shuffles, votes, matches, reductions and cooperative groups under the vendors' names: widths of masks and
+// types that they take. How they work inside is the engine's own tests' matter.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -29,8 +29,10 @@ void check_shuffles() {
     const std::vector<T> got = on_host(out, 5 * block);
     for (int thread = 0; thread < block; ++thread) {
         const int lane = thread % lanes;
-        const int wanted[5] = {3, lane == 0 ? 0 : lane - 1, lane + 2 < lanes ? lane + 2 : lane, lane ^ 1, lane / 8 * 8 + 1};
-        for (int i = 0; i < 5; ++i) CHECK(static_cast<float>(got[size_t(thread * 5 + i)]) == static_cast<float>(wanted[i]));
+        const int wanted[5] = {3, lane == 0 ? 0 : lane - 1, lane + 2 < lanes ? lane + 2 : lane, lane ^ 1,
+                               lane / 8 * 8 + 1};
+        for (int i = 0; i < 5; ++i)
+            CHECK(static_cast<float>(got[size_t(thread * 5 + i)]) == static_cast<float>(wanted[i]));
     }
     API(Free)(out);
 }
@@ -45,7 +47,8 @@ __global__ void votes(unsigned long long *out) {
     const int lane = static_cast<int>(threadIdx.x) % warpSize;
     unsigned long long *const row = out + threadIdx.x * 8;
     row[0] = __ballot_sync(everyone, lane % 3 == 0);
-    row[1] = static_cast<unsigned long long>(__all_sync(everyone, lane >= 0)) + 2u * static_cast<unsigned>(__any_sync(everyone, lane == 5));
+    row[1] = static_cast<unsigned long long>(__all_sync(everyone, lane >= 0)) +
+             2u * static_cast<unsigned>(__any_sync(everyone, lane == 5));
     row[2] = __activemask();
     row[3] = __match_any_sync(everyone, lane / 4);
     int same = 7;
@@ -53,7 +56,8 @@ __global__ void votes(unsigned long long *out) {
     row[5] = static_cast<unsigned long long>(same);
     row[6] = static_cast<unsigned long long>(__reduce_add_sync(everyone, lane)) +
              1000u * static_cast<unsigned>(__reduce_max_sync(everyone, lane));
-    row[7] = __reduce_xor_sync(everyone, 1u << (lane % 31)) + static_cast<unsigned>(__reduce_min_sync(everyone, lane + 1));
+    row[7] =
+        __reduce_xor_sync(everyone, 1u << (lane % 31)) + static_cast<unsigned>(__reduce_min_sync(everyone, lane + 1));
     __syncwarp();
 }
 

@@ -1,7 +1,5 @@
-// half and bfloat16 against a reference that knows only the list of their values: every value, every midpoint and its neighbours,
-// the four rounding directions, integers, and arithmetic rounded once.
-#include "vendor.h"
-
+// half and bfloat16 against a reference that knows only the list of their values: every value, every midpoint and its
+// neighbours, the four rounding directions, integers, and arithmetic rounded once.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "check.h"
+#include "vendor.h"
 
 using oprt_emulator::bit_cast;
 
@@ -20,12 +19,14 @@ public:
         for (unsigned bits = 0; bits <= infinity_; ++bits) {
             const int exponent = static_cast<int>(bits >> mantissa_bits);
             const double fraction = bits & ((1u << mantissa_bits) - 1);
-            values_.push_back(exponent == 0 ? std::ldexp(fraction, 1 - bias - mantissa_bits)
-                                            : std::ldexp(fraction + (1 << mantissa_bits), exponent - bias - mantissa_bits));
+            values_.push_back(exponent == 0
+                                  ? std::ldexp(fraction, 1 - bias - mantissa_bits)
+                                  : std::ldexp(fraction + (1 << mantissa_bits), exponent - bias - mantissa_bits));
         }
     }
     unsigned infinity() const { return infinity_; }
-    // The value of a pattern without a sign; what stands at infinity is the next power of two, so that midpoints are right.
+    // The value of a pattern without a sign; what stands at infinity is the next power of two, so that midpoints are
+    // right.
     double value(unsigned bits) const { return values_[bits]; }
     // Round x, which may carry `beyond` (-1, 0, 1): less, nothing or more than a double can say.
     unsigned round(double x, char mode = 'n', int beyond = 0) const {
@@ -34,7 +35,8 @@ public:
         const double size = std::fabs(x);
         if (std::isinf(x)) return sign | infinity();
         if (sign) beyond = -beyond;
-        unsigned low = 0, high = infinity();  // value(low) <= size < value(high), or size is at or above value(infinity)
+        unsigned low = 0,
+                 high = infinity();  // value(low) <= size < value(high), or size is at or above value(infinity)
         while (high - low > 1) {
             const unsigned middle = (low + high) / 2;
             (value(middle) < size || (value(middle) == size && beyond >= 0) ? low : high) = middle;
@@ -44,7 +46,8 @@ public:
         const double middle = (value(low) + value(low + 1)) / 2;
         const bool away_mode = mode == (sign ? 'd' : 'u');
         if (mode != 'n') return sign | (away_mode ? low + 1 : low);
-        if (above_all || size > middle || (size == middle && (beyond > 0 || (beyond == 0 && (low & 1))))) return sign | (low + 1);
+        if (above_all || size > middle || (size == middle && (beyond > 0 || (beyond == 0 && (low & 1)))))
+            return sign | (low + 1);
         return sign | low;
     }
 
@@ -133,7 +136,8 @@ void check_all_values() {
             CHECK_EQUAL(bits_of(typename F::type(x)), F::shape.round(x));
         }
         const auto near = static_cast<float>(middle);
-        for (float x : {as_float, near, std::nextafterf(near, 0.0f), std::nextafterf(near, static_cast<float>(sign * HUGE_VAL))}) {
+        for (float x : {as_float, near, std::nextafterf(near, 0.0f),
+                        std::nextafterf(near, static_cast<float>(sign * HUGE_VAL))}) {
             check_from_float<F>(x);
         }
     }
@@ -141,8 +145,9 @@ void check_all_values() {
 
 template <typename F>
 void check_special_numbers() {
-    for (float x : {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, std::numeric_limits<float>::quiet_NaN(), 1e38f, -1e38f,
-                    std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), 65519.996f, 65520.0f}) {
+    for (float x :
+         {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, std::numeric_limits<float>::quiet_NaN(), 1e38f, -1e38f,
+          std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), 65519.996f, 65520.0f}) {
         check_from_float<F>(x);
     }
     CHECK_EQUAL(bits_of(F::nearest(bit_cast<float>(0xFFC00001u))), 0x7FFFu);
@@ -200,7 +205,8 @@ unsigned operand(std::mt19937_64 &random, const format &shape, unsigned other) {
     switch (random() % 4) {
         case 0: return static_cast<unsigned>(random() % 64) | static_cast<unsigned>(random() & 0x8000);
         case 1: return (other ^ static_cast<unsigned>(random() % 16)) & 0xFFFF;
-        case 2: return (shape.infinity() - static_cast<unsigned>(random() % 64)) | static_cast<unsigned>(random() & 0x8000);
+        case 2:
+            return (shape.infinity() - static_cast<unsigned>(random() % 64)) | static_cast<unsigned>(random() & 0x8000);
         default: return static_cast<unsigned>(random() & 0xFFFF);
     }
 }
@@ -232,9 +238,13 @@ void check_arithmetic(std::mt19937_64 &random) {
         CHECK(__heq(a, b) == (x == y) && __hne(a, b) == (x < y || x > y) && (a != b) == (x != y));
         CHECK(__hlt(a, b) == (x < y) && __hle(a, b) == (x <= y) && __hgt(a, b) == (x > y) && __hge(a, b) == (x >= y));
         CHECK(__hltu(a, b) == !(x >= y) && __hgeu(a, b) == !(x < y) && __hequ(a, b) == !(x < y || x > y));
-        CHECK_EQUAL(bits_of(__hmax(a, b)), F::shape.round(std::isnan(x) ? y : std::isnan(y) || x > y || (x == y && !std::signbit(x)) ? x : y));
-        CHECK_EQUAL(bits_of(__hmin_nan(a, b)),
-                    F::shape.round(std::isnan(x) || std::isnan(y) ? NAN : x < y || (x == y && std::signbit(x)) ? x : y));
+        CHECK_EQUAL(bits_of(__hmax(a, b)),
+                    F::shape.round(std::isnan(x)                                            ? y
+                                   : std::isnan(y) || x > y || (x == y && !std::signbit(x)) ? x
+                                                                                            : y));
+        CHECK_EQUAL(bits_of(__hmin_nan(a, b)), F::shape.round(std::isnan(x) || std::isnan(y)         ? NAN
+                                                              : x < y || (x == y && std::signbit(x)) ? x
+                                                                                                     : y));
         CHECK_EQUAL(bits_of(__hadd_sat(a, b)), F::shape.round(!(x + y > 0) ? 0.0 : x + y > 1 ? 1.0 : x + y));
         CHECK_EQUAL(bits_of(__hneg(a)), F::shape.round(-x));
         CHECK_EQUAL(bits_of(__habs(a)), F::shape.round(std::fabs(x)));
@@ -256,7 +266,8 @@ void check_pairs() {
     CHECK(__hbgt2(b, a) && !__hblt2(a, __lowhigh2highlow(a)));
     CHECK_EQUAL(__hgt2_mask(a, __floats2half2_rn(1.0f, 1.0f)), 0x0000FFFFu);
     CHECK(float(__low2half(a)) == 1.5f && __high2float(a) == -2.0f && __half22float2(a).y == -2.0f);
-    CHECK(__hbeq2(__half2half2(half(2)), __float2half2_rn(2.0f)) && __hbeq2(__lows2half2(a, b), __floats2half2_rn(1.5f, 3)));
+    CHECK(__hbeq2(__half2half2(half(2)), __float2half2_rn(2.0f)) &&
+          __hbeq2(__lows2half2(a, b), __floats2half2_rn(1.5f, 3)));
     CHECK(__hbeq2(__hfma2(a, b, a), __floats2half2_rn(6.0f, -10.0f)) && __hbeq2(h2sqrt(b * b), b));
     const bfloat162 c = __floats2bfloat162_rn(1.0f, 2.0f);
     CHECK(__bfloat1622float2(__hmul2(c, c)).y == 4.0f && __low2float(c) == 1.0f);

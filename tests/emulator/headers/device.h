@@ -12,9 +12,9 @@
 inline void check_code(int got, int wanted, const char *call, const char *file, int line) {
     if (got == wanted) return;
     char text[4096];
-    std::snprintf(text, sizeof text, "%s gave %s (%s), wanted %s", call,
-                  API(GetErrorName)(static_cast<API(Error_t)>(got)), API(GetErrorString)(static_cast<API(Error_t)>(got)),
-                  API(GetErrorName)(static_cast<API(Error_t)>(wanted)));
+    std::snprintf(
+        text, sizeof text, "%s gave %s (%s), wanted %s", call, API(GetErrorName)(static_cast<API(Error_t)>(got)),
+        API(GetErrorString)(static_cast<API(Error_t)>(got)), API(GetErrorName)(static_cast<API(Error_t)>(wanted)));
     report_failure(text, file, line);
 }
 

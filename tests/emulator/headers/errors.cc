@@ -1,4 +1,5 @@
-// Errors: limits of a launch, the last error of a thread, names and texts, and a kernel's fault from its first sight to the reset.
+// Errors: limits of a launch, the last error of a thread, names and texts, and a kernel's fault from its first sight to
+// the reset.
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -52,7 +53,8 @@ void check_shared_memory_limits() {
     SUCCEEDS(API(FuncSetAttribute)(fill_shared, API(FuncAttributeMaxDynamicSharedMemorySize), most - 4096));
     SUCCEEDS(start(fill_shared, 1, 1024, most - 4096, nullptr, out));
     FAILS(ErrorInvalidValue, start(fill_shared, 1, 1024, most - 4092, nullptr, out));
-    FAILS(ErrorInvalidValue, API(FuncSetAttribute)(fill_shared, API(FuncAttributeMaxDynamicSharedMemorySize), most - 4092));
+    FAILS(ErrorInvalidValue,
+          API(FuncSetAttribute)(fill_shared, API(FuncAttributeMaxDynamicSharedMemorySize), most - 4092));
     FAILS(ErrorInvalidValue, API(FuncSetAttribute)(fill_shared, API(FuncAttributeMaxDynamicSharedMemorySize), -1));
     int blocks = 0, threads = 0;
     SUCCEEDS(API(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, nothing, 256, 0));
@@ -109,7 +111,8 @@ void check_device() {
     CHECK_EQUAL(attribute, lanes);
     SUCCEEDS(API(GetDeviceProperties)(&properties, 0));
     FAILS(ErrorInvalidDevice, API(GetDeviceProperties)(&properties, 1));
-    CHECK(contains(properties.name, "emulated") && contains(properties.name, "not a") && contains(properties.name, "device"));
+    CHECK(contains(properties.name, "emulated") && contains(properties.name, "not a") &&
+          contains(properties.name, "device"));
     CHECK(properties.warpSize == lanes && properties.maxThreadsPerBlock == 1024 && properties.multiProcessorCount > 16);
     static_cast<void>(API(GetLastError)());
 }
@@ -142,7 +145,8 @@ void check_fault(API(Error) error, const char *words) {
     CHECK(API(GetLastError)() == API(Success));
     check_code(API(StreamSynchronize)(stream), error, "StreamSynchronize", __FILE__, __LINE__);
     const std::string text = API(GetErrorString)(static_cast<API(Error_t)>(error));
-    CHECK(contains(text.c_str(), words) && contains(text.c_str(), "was stopped") && contains(text.c_str(), "errors.cc"));
+    CHECK(contains(text.c_str(), words) && contains(text.c_str(), "was stopped") &&
+          contains(text.c_str(), "errors.cc"));
     CHECK(API(GetLastError)() == error && API(GetLastError)() == API(Success));  // taken like any other
     void *pointer = nullptr;
     CHECK(API(Malloc)(&pointer, 8) == error && API(Free)(values) == error && API(DeviceSynchronize)() == error);

@@ -1,4 +1,5 @@
-// Capture and replay: every kind of node, forks and joins by events, and each misuse with the error that CUDA gives for it.
+// Capture and replay: every kind of node, forks and joins by events, and each misuse with the error that CUDA gives for
+// it.
 #include <thread>
 
 #include "device.h"

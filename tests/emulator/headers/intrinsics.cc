@@ -1,6 +1,4 @@
 // Integer, bit and conversion intrinsics and the mathematical names, each against plain C++ or a fixed value.
-#include "vendor.h"
-
 #include <math_constants.h>
 
 #include <cfenv>
@@ -10,6 +8,7 @@
 #include <random>
 
 #include "check.h"
+#include "vendor.h"
 
 namespace {
 
@@ -39,15 +38,13 @@ uint64_t slow_reverse(uint64_t x, int width) {
 }
 
 unsigned slow_permutation(unsigned x, unsigned y, unsigned selectors) {
-    const unsigned char bytes[8] = {
-        static_cast<unsigned char>(x), static_cast<unsigned char>(x >> 8), static_cast<unsigned char>(x >> 16),
-        static_cast<unsigned char>(x >> 24), static_cast<unsigned char>(y), static_cast<unsigned char>(y >> 8),
-        static_cast<unsigned char>(y >> 16), static_cast<unsigned char>(y >> 24)};
+    const unsigned char bytes[8] = {static_cast<unsigned char>(x),       static_cast<unsigned char>(x >> 8),
+                                    static_cast<unsigned char>(x >> 16), static_cast<unsigned char>(x >> 24),
+                                    static_cast<unsigned char>(y),       static_cast<unsigned char>(y >> 8),
+                                    static_cast<unsigned char>(y >> 16), static_cast<unsigned char>(y >> 24)};
     unsigned result = 0;
     for (int i = 3; i >= 0; --i) {
-        const unsigned selector = selectors >> (4 * i) & 15;
-        const unsigned byte = bytes[selector & 7];
-        result = result << 8 | (selector & 8 ? (byte >= 128 ? 255u : 0u) : byte);
+        result = result << 8 | bytes[selectors >> (4 * i) & 7];
     }
     return result;
 }
@@ -118,7 +115,8 @@ integer clamped(double x) {
 
 void check_conversions(std::mt19937_64 &random) {
     for (int i = 0; i < 20000; ++i) {
-        const auto x = static_cast<float>(std::ldexp(static_cast<double>(random() % 4096) / 512, static_cast<int>(random() % 70) - 4)) *
+        const auto x = static_cast<float>(std::ldexp(static_cast<double>(random() % 4096) / 512,
+                                                     static_cast<int>(random() % 70) - 4)) *
                        (random() & 1 ? -1.0f : 1.0f);
         CHECK_EQUAL(__float2int_rn(x), clamped<int>(std::nearbyint(x)));
         CHECK_EQUAL(__float2int_rz(x), clamped<int>(std::trunc(x)));
@@ -144,12 +142,15 @@ void check_conversions(std::mt19937_64 &random) {
 void check_rounding() {
     CHECK(__fadd_rd(1.0f, 1e-10f) == 1.0f && __fadd_ru(1.0f, 1e-10f) == std::nextafterf(1.0f, 2.0f));
     CHECK(__fadd_rz(-1.0f, -1e-10f) == -1.0f && __fsub_rd(1.0f, 1e-10f) == std::nextafterf(1.0f, 0.0f));
-    CHECK(__fmul_ru(1.1f, 1.1f) == std::nextafterf(__fmul_rd(1.1f, 1.1f), 2.0f) && __fmul_rz(1.1f, -1.1f) == -__fmul_rd(1.1f, 1.1f));
+    CHECK(__fmul_ru(1.1f, 1.1f) == std::nextafterf(__fmul_rd(1.1f, 1.1f), 2.0f) &&
+          __fmul_rz(1.1f, -1.1f) == -__fmul_rd(1.1f, 1.1f));
     CHECK(__fdiv_rd(1.0f, 3.0f) < __fdiv_ru(1.0f, 3.0f) && __fdiv_rn(1.0f, 3.0f) == 1.0f / 3.0f);
     CHECK(__frcp_rn(3.0f) == 1.0f / 3.0f && __frcp_rd(3.0f) <= __frcp_ru(3.0f) && __frcp_rz(4.0f) == 0.25f);
     CHECK(__fsqrt_rn(2.0f) == std::sqrt(2.0f) && __fsqrt_rd(2.0f) < __fsqrt_ru(2.0f) && __fsqrt_rz(9.0f) == 3.0f);
-    CHECK(__fmaf_rn(2.0f, 3.0f, 4.0f) == 10.0f && __fmaf_rd(1.0f, 1.0f, 1e-10f) == 1.0f && __fmaf_ru(1.0f, 1.0f, 1e-10f) > 1.0f);
-    CHECK(__dadd_rd(1.0, 1e-20) == 1.0 && __dadd_ru(1.0, 1e-20) > 1.0 && __dmul_rn(3.0, 4.0) == 12.0 && __ddiv_rz(1.0, 4.0) == 0.25);
+    CHECK(__fmaf_rn(2.0f, 3.0f, 4.0f) == 10.0f && __fmaf_rd(1.0f, 1.0f, 1e-10f) == 1.0f &&
+          __fmaf_ru(1.0f, 1.0f, 1e-10f) > 1.0f);
+    CHECK(__dadd_rd(1.0, 1e-20) == 1.0 && __dadd_ru(1.0, 1e-20) > 1.0 && __dmul_rn(3.0, 4.0) == 12.0 &&
+          __ddiv_rz(1.0, 4.0) == 0.25);
     CHECK(__dsqrt_rd(2.0) < __dsqrt_ru(2.0) && __fma_rz(1.0, -1.0, -1e-20) == -1.0 && __drcp_rn(8.0) == 0.125);
     CHECK(std::fegetround() == FE_TONEAREST);
 }
@@ -158,9 +159,11 @@ bool near(double got, double wanted) { return std::fabs(got - wanted) <= 4e-7 * 
 
 void check_mathematics() {
     for (float x : {0.001f, 0.5f, 1.0f, 2.75f, 10.0f}) {
-        CHECK(near(__expf(x), std::exp(double(x))) && near(__logf(x), std::log(double(x))) && near(__log2f(x), std::log2(double(x))));
+        CHECK(near(__expf(x), std::exp(double(x))) && near(__logf(x), std::log(double(x))) &&
+              near(__log2f(x), std::log2(double(x))));
         CHECK(near(__exp10f(x), std::pow(10.0, double(x))) && near(__log10f(x), std::log10(double(x))));
-        CHECK(near(__sinf(x), std::sin(double(x))) && near(__cosf(x), std::cos(double(x))) && near(__tanf(x), std::tan(double(x))));
+        CHECK(near(__sinf(x), std::sin(double(x))) && near(__cosf(x), std::cos(double(x))) &&
+              near(__tanf(x), std::tan(double(x))));
         CHECK(near(__powf(x, 1.5f), std::pow(double(x), 1.5)) && near(__fdividef(x, 3.0f), double(x) / 3));
         CHECK(near(rsqrtf(x), 1 / std::sqrt(double(x))) && near(rsqrt(double(x)), 1 / std::sqrt(double(x))));
         CHECK(near(rcbrtf(x), 1 / std::cbrt(double(x))) && near(__frsqrt_rn(x), 1 / std::sqrt(double(x))));
@@ -169,8 +172,10 @@ void check_mathematics() {
         __sincosf(x, &sine, &cosine);
         CHECK(near(sine, std::sin(double(x))) && near(cosine, std::cos(double(x))));
     }
-    CHECK(sinpif(0.5f) == 1 && sinpi(-0.5) == -1 && cospif(0.5f) == 0 && cospi(1.0) == -1 && sinpif(3.0f) == 0 && sinpi(2.5) == 1);
-    CHECK(near(sinpif(0.25f), std::sqrt(0.5)) && near(cospi(0.75), -std::sqrt(0.5)) && near(sinpi(1.25), -std::sqrt(0.5)));
+    CHECK(sinpif(0.5f) == 1 && sinpi(-0.5) == -1 && cospif(0.5f) == 0 && cospi(1.0) == -1 && sinpif(3.0f) == 0 &&
+          sinpi(2.5) == 1);
+    CHECK(near(sinpif(0.25f), std::sqrt(0.5)) && near(cospi(0.75), -std::sqrt(0.5)) &&
+          near(sinpi(1.25), -std::sqrt(0.5)));
     CHECK(__saturatef(-1.0f) == 0 && __saturatef(0.25f) == 0.25f && __saturatef(7.0f) == 1 && __saturatef(NAN) == 0);
     CHECK(rhypotf(3.0f, 4.0f) == 0.2f && norm3df(2.0f, 3.0f, 6.0f) == 7.0f);
     CHECK(isnan(NAN) && isinf(HUGE_VALF) && !isfinite(HUGE_VAL) && fmaxf(NAN, 1.0f) == 1.0f && max(1.0f, NAN) == 1.0f);
@@ -183,7 +188,8 @@ void check_hints() {
     __stcs(&values[1], 5);
     __stcg(&values[0], 3.0f);
     __stwt(&values[0], __ldg(read) + 1);
-    CHECK(__ldg(read) == 4 && __ldcs(&values[1]) == 5 && __ldcg(read) == 4 && __ldca(read) == 4 && __ldlu(read) == 4 && __ldcv(read) == 4);
+    CHECK(__ldg(read) == 4 && __ldcs(&values[1]) == 5 && __ldcg(read) == 4 && __ldca(read) == 4 && __ldlu(read) == 4 &&
+          __ldcv(read) == 4);
     float4 four = make_float4(1, 2, 3, 4);
     CHECK(__ldg(&four).z == 3);
     half h = half(2.0f);

@@ -51,7 +51,8 @@ void check_kinds() {
     SUCCEEDS(API(MallocHost)(&host, 100));
     SUCCEEDS(API(MallocManaged)(&managed, 100));
     std::vector<int> plain(10);
-    CHECK(kind_of(device) == API(MemoryTypeDevice) && kind_of(static_cast<char *>(device) + 99) == API(MemoryTypeDevice));
+    CHECK(kind_of(device) == API(MemoryTypeDevice) &&
+          kind_of(static_cast<char *>(device) + 99) == API(MemoryTypeDevice));
     CHECK(kind_of(host) == API(MemoryTypeHost) && kind_of(managed) == API(MemoryTypeManaged));
     CHECK(kind_of(plain.data()) == API(MemoryTypeUnregistered) && kind_of(nullptr) == API(MemoryTypeUnregistered));
     SUCCEEDS(API(HostRegister)(plain.data(), 40, 0));
@@ -86,7 +87,8 @@ void check_copies() {
     FAILS(ErrorInvalidValue, API(Memcpy)(back.data(), device + 99, 8, API(MemcpyDeviceToHost)));
     FAILS(ErrorInvalidValue, API(Memcpy)(back.data(), host.data(), 4, API(MemcpyDeviceToHost)));
     FAILS(ErrorInvalidValue, API(Memcpy)(back.data(), device, 4, API(MemcpyHostToDevice)));
-    CHECK(std::strstr(API(GetErrorString)(API(ErrorInvalidValue)), "wants device memory as the destination") != nullptr);
+    CHECK(std::strstr(API(GetErrorString)(API(ErrorInvalidValue)), "wants device memory as the destination") !=
+          nullptr);
     FAILS(ErrorInvalidMemcpyDirection, API(Memcpy)(back.data(), device, 4, static_cast<API(MemcpyKind)>(9)));
     SUCCEEDS(API(Memset)(device, 0x101, 400));
     CHECK(on_host(device, 100) == std::vector<int>(100, 0x01010101));

@@ -1,5 +1,5 @@
-// Streams and events, in both modes of the runtime: the order of work within and between streams, what is ready when, time, errors.
-// The argument says how many milliseconds a slow piece of work takes: 0 where everything runs at once.
+// Streams and events, in both modes of the runtime: the order of work within and between streams, what is ready when,
+// time, errors. The argument says how many milliseconds a slow piece of work takes: 0 where everything runs at once.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -107,7 +107,8 @@ void check_time() {
     float time_ms = -1;
     FAILS(ErrorInvalidResourceHandle, API(EventElapsedTime)(&time_ms, start_event, stop_event));
     SUCCEEDS(API(EventRecord)(start_event, stream));
-    SUCCEEDS(API(LaunchHostFunc)(stream, [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }, nullptr));
+    SUCCEEDS(API(LaunchHostFunc)(
+        stream, [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }, nullptr));
     SUCCEEDS(API(EventRecord)(stop_event, stream));
     SUCCEEDS(API(EventRecord)(untimed, stream));
     if (asynchronous()) FAILS(ErrorNotReady, API(EventElapsedTime)(&time_ms, start_event, stop_event));

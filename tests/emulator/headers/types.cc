@@ -1,19 +1,19 @@
-// Sizes, alignments and construction of the vector types, half, bfloat16 and dim3; what is a type and what is a name for a learner.
-#include "vendor.h"
-
+// Sizes, alignments and construction of the vector types, half, bfloat16 and dim3; what is a type and what is a name
+// for a learner.
 #include <algorithm>
 #include <type_traits>
 
 #include "check.h"
+#include "vendor.h"
 
-#define VECTOR(type, element, size, alignment)                                        \
-    static_assert(sizeof(type) == size && alignof(type) == alignment, #type);         \
-    static_assert(std::is_same<decltype(type().x), element>::value, #type);           \
+#define VECTOR(type, element, size, alignment)                                \
+    static_assert(sizeof(type) == size && alignof(type) == alignment, #type); \
+    static_assert(std::is_same<decltype(type().x), element>::value, #type);   \
     static_assert(std::is_trivial<type>::value && std::is_standard_layout<type>::value, #type)
-#define VECTORS(name, element, size, alignment2, alignment4)                \
-    VECTOR(name##1, element, size, size);                                   \
-    VECTOR(name##2, element, 2 * size, alignment2);                         \
-    VECTOR(name##3, element, 3 * size, size);                               \
+#define VECTORS(name, element, size, alignment2, alignment4) \
+    VECTOR(name##1, element, size, size);                    \
+    VECTOR(name##2, element, 2 * size, alignment2);          \
+    VECTOR(name##3, element, 3 * size, size);                \
     VECTOR(name##4, element, 4 * size, alignment4)
 VECTORS(char, signed char, 1, 2, 4);
 VECTORS(uchar, unsigned char, 1, 2, 4);

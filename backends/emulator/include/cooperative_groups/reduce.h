@@ -31,8 +31,8 @@ struct bit_xor {
     T operator()(T a, T b) const { return a ^ b; }
 };
 
-// combine() over the values of the tile's threads; every one of them gets the result. Butterfly order, as is common on devices; the
-// order of a device is not specified.
+// combine() over the values of the tile's threads; every one of them gets the result. Butterfly order, as is common on
+// devices; the order of a device is not specified.
 template <unsigned int lanes, typename parent, typename T, typename operation>
 inline T reduce(const thread_block_tile<lanes, parent> &tile, T value, operation combine, OPRT_EMULATOR_POSITION) {
     for (unsigned int distance = lanes / 2; distance > 0; distance /= 2) {

@@ -1,6 +1,7 @@
-// Atomic functions on device memory, with the overloads that CUDA has (MACA has the same): relaxed order, the old value comes
-// back. The _block and _system forms are the same here. An operation that changes nothing is what a spin loop does, so it
-// lets other threads of the block run now and then; a loop on a plain or volatile read meets the time limit instead.
+// Atomic functions on device memory, with the overloads that CUDA has (MACA has the same): relaxed order, the old value
+// comes back. The _block and _system forms are the same here. An operation that changes nothing is what a spin loop
+// does, so it lets other threads of the block run now and then; a loop on a plain or volatile read meets the time limit
+// instead.
 #pragma once
 
 #include "oprt_emulator/bits.h"
@@ -119,32 +120,26 @@ inline unsigned int atomic_decrement(unsigned int *address, unsigned int limit) 
 }  // namespace oprt_emulator
 
 // name(type *, type) and its _block and _system forms over a function above.
-#define OPRT_EMULATOR_ATOMIC(name, type, function)                \
-    inline type name(type *address, type value) {                 \
-        return oprt_emulator::function(address, value);           \
-    }                                                             \
-    inline type name##_block(type *address, type value) {         \
-        return oprt_emulator::function(address, value);           \
-    }                                                             \
-    inline type name##_system(type *address, type value) {        \
-        return oprt_emulator::function(address, value);           \
-    }
-#define OPRT_EMULATOR_ATOMIC_CAS(type)                                                 \
-    inline type atomicCAS(type *address, type compare, type value) {                   \
-        return oprt_emulator::atomic_compare_and_swap(address, compare, value);        \
-    }                                                                                  \
-    inline type atomicCAS_block(type *address, type compare, type value) {             \
-        return oprt_emulator::atomic_compare_and_swap(address, compare, value);        \
-    }                                                                                  \
-    inline type atomicCAS_system(type *address, type compare, type value) {            \
-        return oprt_emulator::atomic_compare_and_swap(address, compare, value);        \
+#define OPRT_EMULATOR_ATOMIC(name, type, function)                                                          \
+    inline type name(type *address, type value) { return oprt_emulator::function(address, value); }         \
+    inline type name##_block(type *address, type value) { return oprt_emulator::function(address, value); } \
+    inline type name##_system(type *address, type value) { return oprt_emulator::function(address, value); }
+#define OPRT_EMULATOR_ATOMIC_CAS(type)                                          \
+    inline type atomicCAS(type *address, type compare, type value) {            \
+        return oprt_emulator::atomic_compare_and_swap(address, compare, value); \
+    }                                                                           \
+    inline type atomicCAS_block(type *address, type compare, type value) {      \
+        return oprt_emulator::atomic_compare_and_swap(address, compare, value); \
+    }                                                                           \
+    inline type atomicCAS_system(type *address, type compare, type value) {     \
+        return oprt_emulator::atomic_compare_and_swap(address, compare, value); \
     }
 // Integers of 64 bits with a sign have minimum, maximum and the bit operations only.
-#define OPRT_EMULATOR_ATOMIC_ALL(type)                     \
-    OPRT_EMULATOR_ATOMIC(atomicMin, type, atomic_minimum)  \
-    OPRT_EMULATOR_ATOMIC(atomicMax, type, atomic_maximum)  \
-    OPRT_EMULATOR_ATOMIC(atomicAnd, type, atomic_and)      \
-    OPRT_EMULATOR_ATOMIC(atomicOr, type, atomic_or)        \
+#define OPRT_EMULATOR_ATOMIC_ALL(type)                    \
+    OPRT_EMULATOR_ATOMIC(atomicMin, type, atomic_minimum) \
+    OPRT_EMULATOR_ATOMIC(atomicMax, type, atomic_maximum) \
+    OPRT_EMULATOR_ATOMIC(atomicAnd, type, atomic_and)     \
+    OPRT_EMULATOR_ATOMIC(atomicOr, type, atomic_or)       \
     OPRT_EMULATOR_ATOMIC(atomicXor, type, atomic_xor)
 
 OPRT_EMULATOR_ATOMIC_ALL(int)

@@ -14,7 +14,8 @@ namespace oprt_emulator {
 template <typename to, typename from>
 inline to bit_cast(const from &value) {
     static_assert(sizeof(to) == sizeof(from), "bit_cast needs two types of one size");
-    static_assert(std::is_trivially_copyable<to>::value && std::is_trivially_copyable<from>::value, "bit_cast copies bytes");
+    static_assert(std::is_trivially_copyable<to>::value && std::is_trivially_copyable<from>::value,
+                  "bit_cast copies bytes");
     to result;
     std::memcpy(static_cast<void *>(&result), static_cast<const void *>(&value), sizeof(to));
     return result;
@@ -23,7 +24,8 @@ inline to bit_cast(const from &value) {
 // The four rounding directions of the device: _rn, _rz, _rd, _ru.
 enum class rounding { nearest, toward_zero, down, up };
 
-// Round (-1)^negative * significand * 2^exponent once to a 16-bit format. The value is exact: no bits below significand.
+// Round (-1)^negative * significand * 2^exponent once to a 16-bit format. The value is exact: no bits below
+// significand.
 template <int mantissa_bits>
 inline uint16_t encode_bits(bool negative, uint64_t significand, int exponent, rounding mode) {
     constexpr int bias = (1 << (14 - mantissa_bits)) - 1;
@@ -103,7 +105,8 @@ inline float decode_half(uint16_t bits) {
     const uint32_t magnitude = bits & 0x7FFFu;
     if (magnitude > 0x7C00u) return bit_cast<float>(0x7FFFFFFFu);
     if (magnitude == 0x7C00u) return bit_cast<float>(sign | 0x7F800000u);
-    if (magnitude < 0x0400u) return bit_cast<float>(sign | bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));
+    if (magnitude < 0x0400u)
+        return bit_cast<float>(sign | bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));
     return bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
 }
 
@@ -113,12 +116,10 @@ inline uint16_t encode_bfloat16(float value) {
     return static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1)) >> 16);
 }
 
-inline float decode_bfloat16(uint16_t bits) {
-    return bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
+inline float decode_bfloat16(uint16_t bits) { return bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
-// a * b + c rounded to odd, so that one more rounding to at most 51 bits gives what a single rounding would. The product of
-// two 16-bit numbers is exact in double.
+// a * b + c rounded to odd, so that one more rounding to at most 51 bits gives what a single rounding would. The
+// product of two 16-bit numbers is exact in double.
 inline double fused_to_odd(double a, double b, double c) {
     const double product = a * b;
     const double sum = product + c;
@@ -167,8 +168,8 @@ inline void forget_value(T &value) {
     __asm__ volatile("" : "+m"(value) : : "memory");
 }
 
-// Evaluate an operation in a rounding direction. Slow: meant for the _rz, _rd and _ru intrinsics. Operands and result are forgotten,
-// so that the compiler neither moves nor folds the operation out of the changed mode.
+// Evaluate an operation in a rounding direction. Slow: meant for the _rz, _rd and _ru intrinsics. Operands and result
+// are forgotten, so that the compiler neither moves nor folds the operation out of the changed mode.
 template <typename operation, typename... operands>
 inline auto with_rounding(rounding mode, operation compute, operands... values) {
     const int previous = std::fegetround();

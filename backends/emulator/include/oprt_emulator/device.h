@@ -1,5 +1,5 @@
-// Everything that device code of either vendor may use without a further include: the umbrella of this folder's device side.
-// half.h and bfloat16.h come with the vendors' own headers of them; host functions are in runtime_api.h.
+// Everything that device code of either vendor may use without a further include: the umbrella of this folder's device
+// side. half.h and bfloat16.h come with the vendors' own headers of them; host functions are in runtime_api.h.
 #pragma once
 
 #include "oprt_emulator/atomics.h"

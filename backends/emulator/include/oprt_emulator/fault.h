@@ -1,4 +1,5 @@
-// Why a grid was abandoned. The codes are the engine's own; the vendor's runtime interface maps them to its error numbers.
+// Why a grid was abandoned. The codes are the engine's own; the vendor's runtime interface maps them to its error
+// numbers.
 #pragma once
 
 #include <string>

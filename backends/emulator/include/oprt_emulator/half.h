@@ -1,4 +1,5 @@
-// half (IEEE binary16) and half2 as <cuda_fp16.h> and <common/maca_fp16.h> give them: bit-exact conversions and arithmetic.
+// half (IEEE binary16) and half2 as <cuda_fp16.h> and <common/maca_fp16.h> give them: bit-exact conversions and
+// arithmetic.
 #pragma once
 
 #include "oprt_emulator/atomics.h"

@@ -1,5 +1,6 @@
-// The launch of a kernel: packs the arguments by value once and hands the node to the runtime interface, which runs it at once, queues it or
-// records it in a graph. Checks of the vendor's limits and the sticky error are left to enqueue_kernel.
+// The launch of a kernel: packs the arguments by value once and hands the node to the runtime interface, which runs it
+// at once, queues it or records it in a graph. Checks of the vendor's limits and the sticky error are left to
+// enqueue_kernel.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,13 @@ public:
 // Queue, run or record a launch. Implemented by the runtime interface; returns the vendor's error code (0: fine).
 int enqueue_kernel(void *stream, std::unique_ptr<kernel_node> node);
 
-// Move to the next row of threads of a block that still runs as a loop, or backward by one thread. False after the last one, and when the
-// thread that just ran was suspended on its way: from then on the scheduler starts the threads one by one.
+// Move to the next row of threads of a block that still runs as a loop, or backward by one thread. False after the last
+// one, and when the thread that just ran was suspended on its way: from then on the scheduler starts the threads one by
+// one.
 bool next_row(thread_context &context) noexcept;
 
-// Call run() for the thread of the context and the threads after it, as long as the block is a loop. The index is kept in registers: only
-// this loop changes the context's while the loop is forward.
+// Call run() for the thread of the context and the threads after it, as long as the block is a loop. The index is kept
+// in registers: only this loop changes the context's while the loop is forward.
 template <typename Run>
 OPRT_EMULATOR_INLINE void run_threads_of_block(thread_context &context, const Run &run) {
     do {
@@ -76,9 +78,11 @@ private:
     std::tuple<std::decay_t<P>...> args_;
 };
 
-// Launch kernel(args...); each argument is converted to its parameter's type as a call would. Extents are anything with x, y, z.
+// Launch kernel(args...); each argument is converted to its parameter's type as a call would. Extents are anything with
+// x, y, z.
 template <typename... P, typename Grid, typename Block, typename... A>
-int launch(void (*kernel)(P...), const Grid &grid, const Block &block, std::size_t shared_bytes, void *stream, A &&...args) {
+int launch(void (*kernel)(P...), const Grid &grid, const Block &block, std::size_t shared_bytes, void *stream,
+           A &&...args) {
     static_assert(sizeof...(P) == sizeof...(A), "the launch gives another number of arguments than the kernel takes");
     auto node = std::make_unique<packed_kernel<P...>>(kernel, static_cast<P>(std::forward<A>(args))...);
     node->request.grid = {grid.x, grid.y, grid.z};

@@ -1,6 +1,7 @@
 // What rewrite.py makes of `kernel<<<grid, block, shared, stream>>>(arguments)`:
 //     ::oprt_emulator::launch_of(kernel).on(grid, block, shared, stream)(arguments)
-// The tokens keep their order, so every line keeps its number. As with the vendors the launch gives nothing back: GetLastError tells.
+// The tokens keep their order, so every line keeps its number. As with the vendors the launch gives nothing back:
+// GetLastError tells.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ public:
         return configured;
     }
     void operator()(P... arguments) const {
-        static_cast<void>(launch(kernel_, extents_.grid, extents_.block, extents_.shared_bytes, extents_.stream, arguments...));
+        static_cast<void>(
+            launch(kernel_, extents_.grid, extents_.block, extents_.shared_bytes, extents_.stream, arguments...));
     }
 
 private:
@@ -42,8 +44,8 @@ inline launch_of_kernel<P...> launch_of(void (*kernel)(P...)) {
     return launch_of_kernel<P...>(kernel);
 }
 
-// The same for a kernel template whose arguments the call deduces. body(arguments...) calls it; it captures nothing, so for the types
-// of a call it is a plain function.
+// The same for a kernel template whose arguments the call deduces. body(arguments...) calls it; it captures nothing, so
+// for the types of a call it is a plain function.
 template <typename function>
 class launch_of_template {
 public:
@@ -57,7 +59,8 @@ public:
     template <typename... A>
     void operator()(const A &...arguments) const {
         void (*const kernel)(std::decay_t<A>...) = body_;
-        static_cast<void>(launch(kernel, extents_.grid, extents_.block, extents_.shared_bytes, extents_.stream, arguments...));
+        static_cast<void>(
+            launch(kernel, extents_.grid, extents_.block, extents_.shared_bytes, extents_.stream, arguments...));
     }
 
 private:
@@ -70,8 +73,8 @@ inline launch_of_template<function> launch_deduced(function body) {
     return launch_of_template<function>(body);
 }
 
-// What rewrite.py makes of `extern __shared__ T name[]` at namespace scope: stands for the running block's dynamic shared memory
-// wherever a T * does. A reinterpret_cast needs `name + 0`.
+// What rewrite.py makes of `extern __shared__ T name[]` at namespace scope: stands for the running block's dynamic
+// shared memory wherever a T * does. A reinterpret_cast needs `name + 0`.
 template <typename T>
 class dynamic_shared_array {
 public:

@@ -1,6 +1,5 @@
-// The words that CUDA and MACA add to C++: qualifiers of functions, variables and types.
-// The indices (threadIdx, ...) are in intrinsics.h. __noinline__ is left out: as a macro it breaks libstdc++, which spells an
-// attribute so.
+// The words that CUDA and MACA add to C++: qualifiers of functions, variables and types. The indices (threadIdx, ...)
+// are in intrinsics.h. __noinline__ is left out: as a macro it breaks libstdc++, which spells an attribute so.
 #pragma once
 
 #include "oprt_emulator/engine.h"

@@ -1,6 +1,7 @@
 // The emulator's runtime without a vendor's prefix: memory, streams, events, graphs, errors of the one emulated device.
-// runtime_api.h puts the vendors' names and types over it; src/runtime_*.cc implement it. Functions return the numbers below,
-// which CUDA and MACA share; each failing call also becomes the calling thread's last error. Safe from any host thread.
+// runtime_api.h puts the vendors' names and types over it; src/runtime_api_*.cc implement it. Functions return the numbers
+// below, which CUDA and MACA share; each failing call also becomes the calling thread's last error. Safe from any host
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -9,48 +10,48 @@
 #include "oprt_emulator/launch.h"
 
 // X(name without the vendor's prefix, number, text).
-#define OPRT_EMULATOR_ERRORS(X)                                                                                    \
-    X(Success, 0, "no error")                                                                                      \
-    X(ErrorInvalidValue, 1, "invalid argument")                                                                    \
-    X(ErrorMemoryAllocation, 2, "out of memory")                                                                   \
-    X(ErrorInitializationError, 3, "initialization error")                                                         \
-    X(ErrorInvalidConfiguration, 9, "invalid configuration argument")                                              \
-    X(ErrorInvalidPitchValue, 12, "invalid pitch argument")                                                        \
-    X(ErrorInvalidSymbol, 13, "invalid device symbol")                                                             \
-    X(ErrorInvalidHostPointer, 16, "invalid host pointer")                                                         \
-    X(ErrorInvalidDevicePointer, 17, "invalid device pointer")                                                     \
-    X(ErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                        \
-    X(ErrorInsufficientDriver, 35, "driver version is insufficient for runtime version")                           \
-    X(ErrorInvalidDeviceFunction, 98, "invalid device function")                                                   \
-    X(ErrorNoDevice, 100, "no device is detected")                                                                 \
-    X(ErrorInvalidDevice, 101, "invalid device ordinal")                                                           \
-    X(ErrorInvalidKernelImage, 200, "device kernel image is invalid")                                              \
-    X(ErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")                \
-    X(ErrorIllegalState, 401, "the operation cannot be performed in the present state")                            \
-    X(ErrorInvalidResourceHandle, 400, "invalid resource handle")                                                  \
-    X(ErrorNotReady, 600, "device not ready")                                                                      \
-    X(ErrorIllegalAddress, 700, "an illegal memory access was encountered")                                        \
-    X(ErrorLaunchOutOfResources, 701, "too many resources requested for launch")                                   \
-    X(ErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                          \
-    X(ErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                        \
-    X(ErrorAssert, 710, "device-side assert triggered")                                                            \
-    X(ErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")        \
-    X(ErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")              \
-    X(ErrorHardwareStackError, 714, "hardware stack error")                                                        \
-    X(ErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                      \
-    X(ErrorMisalignedAddress, 716, "misaligned address")                                                           \
-    X(ErrorLaunchFailure, 719, "unspecified launch failure")                                                       \
-    X(ErrorNotPermitted, 800, "operation not permitted")                                                           \
-    X(ErrorNotSupported, 801, "operation not supported")                                                           \
-    X(ErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                      \
-    X(ErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")               \
-    X(ErrorStreamCaptureMerge, 902, "operation would result in a merge of separate capture sequences")             \
-    X(ErrorStreamCaptureUnmatched, 903, "capture was not begun in this stream")                                    \
-    X(ErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                       \
-    X(ErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")                 \
-    X(ErrorStreamCaptureImplicit, 906, "operation would make the legacy stream depend on a capturing stream")      \
-    X(ErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")          \
-    X(ErrorStreamCaptureWrongThread, 908, "attempt to end a capture from another thread than began it")            \
+#define OPRT_EMULATOR_ERRORS(X)                                                                               \
+    X(Success, 0, "no error")                                                                                 \
+    X(ErrorInvalidValue, 1, "invalid argument")                                                               \
+    X(ErrorMemoryAllocation, 2, "out of memory")                                                              \
+    X(ErrorInitializationError, 3, "initialization error")                                                    \
+    X(ErrorInvalidConfiguration, 9, "invalid configuration argument")                                         \
+    X(ErrorInvalidPitchValue, 12, "invalid pitch argument")                                                   \
+    X(ErrorInvalidSymbol, 13, "invalid device symbol")                                                        \
+    X(ErrorInvalidHostPointer, 16, "invalid host pointer")                                                    \
+    X(ErrorInvalidDevicePointer, 17, "invalid device pointer")                                                \
+    X(ErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                   \
+    X(ErrorInsufficientDriver, 35, "driver version is insufficient for runtime version")                      \
+    X(ErrorInvalidDeviceFunction, 98, "invalid device function")                                              \
+    X(ErrorNoDevice, 100, "no device is detected")                                                            \
+    X(ErrorInvalidDevice, 101, "invalid device ordinal")                                                      \
+    X(ErrorInvalidKernelImage, 200, "device kernel image is invalid")                                         \
+    X(ErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")           \
+    X(ErrorIllegalState, 401, "the operation cannot be performed in the present state")                       \
+    X(ErrorInvalidResourceHandle, 400, "invalid resource handle")                                             \
+    X(ErrorNotReady, 600, "device not ready")                                                                 \
+    X(ErrorIllegalAddress, 700, "an illegal memory access was encountered")                                   \
+    X(ErrorLaunchOutOfResources, 701, "too many resources requested for launch")                              \
+    X(ErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                     \
+    X(ErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                   \
+    X(ErrorAssert, 710, "device-side assert triggered")                                                       \
+    X(ErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")   \
+    X(ErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")         \
+    X(ErrorHardwareStackError, 714, "hardware stack error")                                                   \
+    X(ErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                 \
+    X(ErrorMisalignedAddress, 716, "misaligned address")                                                      \
+    X(ErrorLaunchFailure, 719, "unspecified launch failure")                                                  \
+    X(ErrorNotPermitted, 800, "operation not permitted")                                                      \
+    X(ErrorNotSupported, 801, "operation not supported")                                                      \
+    X(ErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                 \
+    X(ErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")          \
+    X(ErrorStreamCaptureMerge, 902, "operation would result in a merge of separate capture sequences")        \
+    X(ErrorStreamCaptureUnmatched, 903, "capture was not begun in this stream")                               \
+    X(ErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                  \
+    X(ErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")            \
+    X(ErrorStreamCaptureImplicit, 906, "operation would make the legacy stream depend on a capturing stream") \
+    X(ErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")     \
+    X(ErrorStreamCaptureWrongThread, 908, "attempt to end a capture from another thread than began it")       \
     X(ErrorUnknown, 999, "unknown error")
 
 namespace oprt_emulator::runtime {
@@ -77,8 +78,8 @@ struct device_facts {
     size_t shared_bytes_per_block_opt_in;  // with the vendor's opt-in
     size_t shared_bytes_per_multiprocessor;
     size_t shared_bytes_reserved_per_block;
-    int l2_cache_bytes;                    // 0: not known
-    int version;                           // of the vendor's runtime interface; 0: not known
+    int l2_cache_bytes;  // 0: not known
+    int version;         // of the vendor's runtime interface; 0: not known
 };
 extern const device_facts &facts;
 
@@ -102,7 +103,8 @@ int synchronize_device();
 int reset_device();
 int memory_sizes(size_t *free_bytes, size_t *total_bytes);
 
-// Memory. kind is the vendors' number: 0 host to host, 1 host to device, 2 device to host, 3 device to device, 4 find out.
+// Memory. kind is the vendors' number: 0 host to host, 1 host to device, 2 device to host, 3 device to device, 4 find
+// out.
 int allocate(void **pointer, size_t size_bytes);
 int release(void *pointer);
 int allocate_on_stream(void **pointer, size_t size_bytes, stream *on);
@@ -112,7 +114,8 @@ int release_host(void *pointer);
 int register_host(void *pointer, size_t size_bytes);
 int unregister_host(void *pointer);
 int register_symbol(const void *address, size_t size_bytes);
-// A rectangle of `height` rows of `width` bytes; a plain copy is one row. wait: return when it is done, as the calls without Async do.
+// A rectangle of `height` rows of `width` bytes; a plain copy is one row. wait: return when it is done, as the calls
+// without Async do.
 struct rectangle_copy {
     void *destination;
     size_t destination_pitch;

@@ -1,6 +1,7 @@
-// The host functions of the vendors' runtimes, written once: cuda_runtime_api.h and mc_runtime_api.h include this text with
-// their prefix. Thin: types of the vendor outside, oprt_emulator/runtime.h inside. Calls that make no sense on an emulator
-// (textures, peers, memory pools, graphics) are not there, so that using one is a compile error and not a wrong answer.
+// The host functions of the vendors' runtimes, written once: cuda_runtime_api.h and mc_runtime_api.h include this text
+// with their prefix. Thin: types of the vendor outside, oprt_emulator/runtime.h inside. Calls that make no sense on an
+// emulator (textures, peers, memory pools, graphics) are not there, so that using one is a compile error and not a
+// wrong answer.
 //   OPRT_EMULATOR_API(name)      puts the prefix before a name: cudaMalloc, mcMalloc
 //   OPRT_EMULATOR_API_PREFIX     the prefix as text
 //   OPRT_EMULATOR_API_IS_MACA    1 for mc, 0 for cuda
@@ -198,12 +199,12 @@ inline const char *OPRT_EMULATOR_API(GetErrorString)(OPRT_EMULATOR_API(Error_t) 
     return oprt_emulator::runtime::error_text(static_cast<int>(error));
 }
 
-// OPRT_EMULATOR_FUNCTION(Malloc, (void **pointer, size_t size_bytes), allocate(pointer, size_bytes)): the vendor's function of
-// that name, over an expression of oprt_emulator::runtime.
-#define OPRT_EMULATOR_FUNCTION(name, parameters, call)                                             \
-    inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(name) parameters {                         \
-        using namespace oprt_emulator::runtime;                                                    \
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::call);              \
+// OPRT_EMULATOR_FUNCTION(Malloc, (void **pointer, size_t size_bytes), allocate(pointer, size_bytes)): the vendor's
+// function of that name, over an expression of oprt_emulator::runtime.
+#define OPRT_EMULATOR_FUNCTION(name, parameters, call)                                \
+    inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(name) parameters {            \
+        using namespace oprt_emulator::runtime;                                       \
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::call); \
     }
 
 // Device.
@@ -213,21 +214,24 @@ OPRT_EMULATOR_FUNCTION(DeviceReset, (), reset_device())
 OPRT_EMULATOR_FUNCTION(MemGetInfo, (size_t * free_bytes, size_t *total_bytes), memory_sizes(free_bytes, total_bytes))
 inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(GetDeviceCount)(int *count) {
     if (count == nullptr) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     }
     *count = 1;
     return OPRT_EMULATOR_API(Success);
 }
 inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(GetDevice)(int *device) {
     if (device == nullptr) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     }
     *device = 0;
     return OPRT_EMULATOR_API(Success);
 }
 inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(RuntimeGetVersion)(int *version) {
     if (version == nullptr) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     }
     *version = oprt_emulator::runtime::facts.version;
     return OPRT_EMULATOR_API(Success);
@@ -239,7 +243,8 @@ inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(DriverGetVersion)(int *versi
 inline OPRT_EMULATOR_API(Error_t)
     OPRT_EMULATOR_API(GetDeviceProperties)(struct OPRT_EMULATOR_API(DeviceProp) * properties, int device) {
     using namespace oprt_emulator::runtime;
-    if (properties == nullptr) return static_cast<OPRT_EMULATOR_API(Error_t)>(fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+    if (properties == nullptr)
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     if (const int error = check_device(device)) return static_cast<OPRT_EMULATOR_API(Error_t)>(error);
     *properties = {};
     std::strncpy(properties->name, facts.name, sizeof properties->name - 1);
@@ -350,7 +355,8 @@ OPRT_EMULATOR_FUNCTION(Malloc, (void **pointer, size_t size_bytes), allocate(poi
 OPRT_EMULATOR_FUNCTION(Free, (void *pointer), release(pointer))
 OPRT_EMULATOR_FUNCTION(MallocAsync, (void **pointer, size_t size_bytes, OPRT_EMULATOR_API(Stream_t) stream),
                        allocate_on_stream(pointer, size_bytes, stream))
-OPRT_EMULATOR_FUNCTION(FreeAsync, (void *pointer, OPRT_EMULATOR_API(Stream_t) stream), release_on_stream(pointer, stream))
+OPRT_EMULATOR_FUNCTION(FreeAsync, (void *pointer, OPRT_EMULATOR_API(Stream_t) stream),
+                       release_on_stream(pointer, stream))
 OPRT_EMULATOR_FUNCTION(MallocHost, (void **pointer, size_t size_bytes, unsigned int = 0),
                        allocate_host(pointer, size_bytes, false))
 OPRT_EMULATOR_FUNCTION(HostAlloc, (void **pointer, size_t size_bytes, unsigned int),
@@ -359,7 +365,8 @@ OPRT_EMULATOR_FUNCTION(FreeHost, (void *pointer), release_host(pointer))
 OPRT_EMULATOR_FUNCTION(MallocManaged,
                        (void **pointer, size_t size_bytes, unsigned int = OPRT_EMULATOR_API(MemAttachGlobal)),
                        allocate_host(pointer, size_bytes, true))
-OPRT_EMULATOR_FUNCTION(HostRegister, (void *pointer, size_t size_bytes, unsigned int), register_host(pointer, size_bytes))
+OPRT_EMULATOR_FUNCTION(HostRegister, (void *pointer, size_t size_bytes, unsigned int),
+                       register_host(pointer, size_bytes))
 OPRT_EMULATOR_FUNCTION(HostUnregister, (void *pointer), unregister_host(pointer))
 
 // cudaMalloc(&floats, bytes) without a cast, and the same for the others.
@@ -382,8 +389,9 @@ inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(HostAlloc)(T **pointer, size
     return OPRT_EMULATOR_API(HostAlloc)(reinterpret_cast<void **>(pointer), size_bytes, flags);
 }
 template <typename T>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(MallocManaged)(
-    T **pointer, size_t size_bytes, unsigned int flags = OPRT_EMULATOR_API(MemAttachGlobal)) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(MallocManaged)(T **pointer, size_t size_bytes,
+                                     unsigned int flags = OPRT_EMULATOR_API(MemAttachGlobal)) {
     return OPRT_EMULATOR_API(MallocManaged)(reinterpret_cast<void **>(pointer), size_bytes, flags);
 }
 inline OPRT_EMULATOR_API(Error_t)
@@ -398,7 +406,8 @@ inline OPRT_EMULATOR_API(Error_t)
 inline OPRT_EMULATOR_API(Error_t)
     OPRT_EMULATOR_API(MallocPitch)(void **pointer, size_t *pitch_bytes, size_t width_bytes, size_t height) {
     if (pitch_bytes == nullptr) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     }
     *pitch_bytes = (width_bytes + 511) / 512 * 512;
     return OPRT_EMULATOR_API(Malloc)(pointer, *pitch_bytes * height);
@@ -410,21 +419,24 @@ inline OPRT_EMULATOR_API(Error_t)
 }
 
 OPRT_EMULATOR_FUNCTION(Memcpy,
-                       (void *destination, const void *source, size_t size_bytes, enum OPRT_EMULATOR_API(MemcpyKind) kind),
+                       (void *destination, const void *source, size_t size_bytes,
+                        enum OPRT_EMULATOR_API(MemcpyKind) kind),
                        copy({destination, size_bytes, source, size_bytes, size_bytes, 1, kind}, nullptr, true))
 OPRT_EMULATOR_FUNCTION(MemcpyAsync,
-                       (void *destination, const void *source, size_t size_bytes, enum OPRT_EMULATOR_API(MemcpyKind) kind,
-                        OPRT_EMULATOR_API(Stream_t) stream = nullptr),
+                       (void *destination, const void *source, size_t size_bytes,
+                        enum OPRT_EMULATOR_API(MemcpyKind) kind, OPRT_EMULATOR_API(Stream_t) stream = nullptr),
                        copy({destination, size_bytes, source, size_bytes, size_bytes, 1, kind}, stream, false))
 OPRT_EMULATOR_FUNCTION(Memcpy2D,
                        (void *destination, size_t destination_pitch, const void *source, size_t source_pitch,
                         size_t width_bytes, size_t height, enum OPRT_EMULATOR_API(MemcpyKind) kind),
-                       copy({destination, destination_pitch, source, source_pitch, width_bytes, height, kind}, nullptr, true))
+                       copy({destination, destination_pitch, source, source_pitch, width_bytes, height, kind}, nullptr,
+                            true))
 OPRT_EMULATOR_FUNCTION(Memcpy2DAsync,
                        (void *destination, size_t destination_pitch, const void *source, size_t source_pitch,
                         size_t width_bytes, size_t height, enum OPRT_EMULATOR_API(MemcpyKind) kind,
                         OPRT_EMULATOR_API(Stream_t) stream = nullptr),
-                       copy({destination, destination_pitch, source, source_pitch, width_bytes, height, kind}, stream, false))
+                       copy({destination, destination_pitch, source, source_pitch, width_bytes, height, kind}, stream,
+                            false))
 OPRT_EMULATOR_FUNCTION(Memset, (void *pointer, int value, size_t size_bytes),
                        fill(pointer, size_bytes, value, size_bytes, 1, nullptr, true))
 OPRT_EMULATOR_FUNCTION(MemsetAsync,
@@ -452,46 +464,51 @@ inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(GetSymbolSize)(size_t *size_
     return OPRT_EMULATOR_API(Success);
 }
 template <typename T>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(MemcpyToSymbolAsync)(
-    const T &symbol, const void *source, size_t size_bytes, size_t offset, enum OPRT_EMULATOR_API(MemcpyKind) kind,
-    OPRT_EMULATOR_API(Stream_t) stream = nullptr) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(MemcpyToSymbolAsync)(const T &symbol, const void *source, size_t size_bytes, size_t offset,
+                                           enum OPRT_EMULATOR_API(MemcpyKind) kind,
+                                           OPRT_EMULATOR_API(Stream_t) stream = nullptr) {
     void *address = nullptr;
     const OPRT_EMULATOR_API(Error_t) error = OPRT_EMULATOR_API(GetSymbolAddress)(&address, symbol);
     if (error != OPRT_EMULATOR_API(Success)) return error;
     return OPRT_EMULATOR_API(MemcpyAsync)(static_cast<char *>(address) + offset, source, size_bytes, kind, stream);
 }
 template <typename T>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(MemcpyFromSymbolAsync)(
-    void *destination, const T &symbol, size_t size_bytes, size_t offset, enum OPRT_EMULATOR_API(MemcpyKind) kind,
-    OPRT_EMULATOR_API(Stream_t) stream = nullptr) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(MemcpyFromSymbolAsync)(void *destination, const T &symbol, size_t size_bytes, size_t offset,
+                                             enum OPRT_EMULATOR_API(MemcpyKind) kind,
+                                             OPRT_EMULATOR_API(Stream_t) stream = nullptr) {
     void *address = nullptr;
     const OPRT_EMULATOR_API(Error_t) error = OPRT_EMULATOR_API(GetSymbolAddress)(&address, symbol);
     if (error != OPRT_EMULATOR_API(Success)) return error;
     return OPRT_EMULATOR_API(MemcpyAsync)(destination, static_cast<char *>(address) + offset, size_bytes, kind, stream);
 }
 template <typename T>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(MemcpyToSymbol)(
-    const T &symbol, const void *source, size_t size_bytes, size_t offset = 0,
-    enum OPRT_EMULATOR_API(MemcpyKind) kind = OPRT_EMULATOR_API(MemcpyHostToDevice)) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(MemcpyToSymbol)(const T &symbol, const void *source, size_t size_bytes, size_t offset = 0,
+                                      enum OPRT_EMULATOR_API(MemcpyKind) kind = OPRT_EMULATOR_API(MemcpyHostToDevice)) {
     void *address = nullptr;
     const OPRT_EMULATOR_API(Error_t) error = OPRT_EMULATOR_API(GetSymbolAddress)(&address, symbol);
     if (error != OPRT_EMULATOR_API(Success)) return error;
     return OPRT_EMULATOR_API(Memcpy)(static_cast<char *>(address) + offset, source, size_bytes, kind);
 }
 template <typename T>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(MemcpyFromSymbol)(
-    void *destination, const T &symbol, size_t size_bytes, size_t offset = 0,
-    enum OPRT_EMULATOR_API(MemcpyKind) kind = OPRT_EMULATOR_API(MemcpyDeviceToHost)) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(MemcpyFromSymbol)(void *destination, const T &symbol, size_t size_bytes, size_t offset = 0,
+                                        enum OPRT_EMULATOR_API(MemcpyKind)
+                                            kind = OPRT_EMULATOR_API(MemcpyDeviceToHost)) {
     void *address = nullptr;
     const OPRT_EMULATOR_API(Error_t) error = OPRT_EMULATOR_API(GetSymbolAddress)(&address, symbol);
     if (error != OPRT_EMULATOR_API(Success)) return error;
     return OPRT_EMULATOR_API(Memcpy)(destination, static_cast<char *>(address) + offset, size_bytes, kind);
 }
 
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(PointerGetAttributes)(
-    struct OPRT_EMULATOR_API(PointerAttributes) * attributes, const void *pointer) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(PointerGetAttributes)(struct OPRT_EMULATOR_API(PointerAttributes) * attributes,
+                                            const void *pointer) {
     using namespace oprt_emulator::runtime;
-    if (attributes == nullptr) return static_cast<OPRT_EMULATOR_API(Error_t)>(fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+    if (attributes == nullptr)
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     void *const address = const_cast<void *>(pointer);
     switch (kind_of(pointer)) {
         case memory_kind::unregistered:
@@ -516,7 +533,8 @@ OPRT_EMULATOR_FUNCTION(StreamSynchronize, (OPRT_EMULATOR_API(Stream_t) stream), 
 OPRT_EMULATOR_FUNCTION(StreamQuery, (OPRT_EMULATOR_API(Stream_t) stream), query_stream(stream))
 OPRT_EMULATOR_FUNCTION(StreamGetPriority, (OPRT_EMULATOR_API(Stream_t) stream, int *priority),
                        stream_priority(stream, priority))
-OPRT_EMULATOR_FUNCTION(StreamGetFlags, (OPRT_EMULATOR_API(Stream_t) stream, unsigned int *flags), stream_flags(stream, flags))
+OPRT_EMULATOR_FUNCTION(StreamGetFlags, (OPRT_EMULATOR_API(Stream_t) stream, unsigned int *flags),
+                       stream_flags(stream, flags))
 OPRT_EMULATOR_FUNCTION(StreamWaitEvent,
                        (OPRT_EMULATOR_API(Stream_t) stream, OPRT_EMULATOR_API(Event_t) event, unsigned int flags = 0),
                        stream_wait_event(stream, event, flags == OPRT_EMULATOR_API(EventWaitExternal)))
@@ -599,14 +617,17 @@ inline OPRT_EMULATOR_API(Error_t)
     OPRT_EMULATOR_API(GraphGetNodes)(OPRT_EMULATOR_API(Graph_t) graph, OPRT_EMULATOR_API(GraphNode_t) * nodes,
                                      size_t *count) {
     if (nodes != nullptr) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorNotSupported)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorNotSupported)));
     }
     return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::count_nodes(graph, count));
 }
 
-// Kernels. Functions that take a kernel as const void * and need no parameters; below them those that must know the type.
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(FuncSetAttribute)(
-    const void *kernel, enum OPRT_EMULATOR_API(FuncAttribute) attribute, int value) {
+// Kernels. Functions that take a kernel as const void * and need no parameters; below them those that must know the
+// type.
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(FuncSetAttribute)(const void *kernel, enum OPRT_EMULATOR_API(FuncAttribute) attribute,
+                                        int value) {
     using namespace oprt_emulator::runtime;
     const bool is_size = attribute == OPRT_EMULATOR_API(FuncAttributeMaxDynamicSharedMemorySize);
     return static_cast<OPRT_EMULATOR_API(Error_t)>(is_size ? set_dynamic_shared_limit(kernel, value) : Success);
@@ -627,17 +648,20 @@ inline OPRT_EMULATOR_API(Error_t)
     attributes->preferredShmemCarveout = -1;
     return OPRT_EMULATOR_API(Success);
 }
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(
-    int *blocks, const void *kernel, int block_threads, size_t dynamic_shared_bytes) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, const void *kernel, int block_threads,
+                                                                 size_t dynamic_shared_bytes) {
     if (blocks == nullptr || kernel == nullptr || block_threads <= 0) {
-        return static_cast<OPRT_EMULATOR_API(Error_t)>(oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
+        return static_cast<OPRT_EMULATOR_API(Error_t)>(
+            oprt_emulator::runtime::fail(OPRT_EMULATOR_API(ErrorInvalidValue)));
     }
     *blocks = oprt_emulator::runtime::blocks_per_multiprocessor(kernel, block_threads, dynamic_shared_bytes);
     return OPRT_EMULATOR_API(Success);
 }
 template <typename... P>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(FuncSetAttribute)(
-    void (*kernel)(P...), enum OPRT_EMULATOR_API(FuncAttribute) attribute, int value) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(FuncSetAttribute)(void (*kernel)(P...), enum OPRT_EMULATOR_API(FuncAttribute) attribute,
+                                        int value) {
     return OPRT_EMULATOR_API(FuncSetAttribute)(reinterpret_cast<const void *>(kernel), attribute, value);
 }
 template <typename... P>
@@ -646,20 +670,23 @@ inline OPRT_EMULATOR_API(Error_t)
     return OPRT_EMULATOR_API(Success);
 }
 template <typename... P>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(FuncGetAttributes)(
-    struct OPRT_EMULATOR_API(FuncAttributes) * attributes, void (*kernel)(P...)) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(FuncGetAttributes)(struct OPRT_EMULATOR_API(FuncAttributes) * attributes, void (*kernel)(P...)) {
     return OPRT_EMULATOR_API(FuncGetAttributes)(attributes, reinterpret_cast<const void *>(kernel));
 }
 template <typename... P>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(
-    int *blocks, void (*kernel)(P...), int block_threads, size_t dynamic_shared_bytes) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, void (*kernel)(P...), int block_threads,
+                                                                 size_t dynamic_shared_bytes) {
     return OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(blocks, reinterpret_cast<const void *>(kernel),
                                                                         block_threads, dynamic_shared_bytes);
 }
-// The largest block that the kernel may have (up to block_limit; 0: no limit of its own), and a grid that fills the device with it.
+// The largest block that the kernel may have (up to block_limit; 0: no limit of its own), and a grid that fills the
+// device with it.
 template <typename... P>
-inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(OccupancyMaxPotentialBlockSize)(
-    int *grid_blocks, int *block_threads, void (*kernel)(P...), size_t dynamic_shared_bytes = 0, int block_limit = 0) {
+inline OPRT_EMULATOR_API(Error_t)
+    OPRT_EMULATOR_API(OccupancyMaxPotentialBlockSize)(int *grid_blocks, int *block_threads, void (*kernel)(P...),
+                                                      size_t dynamic_shared_bytes = 0, int block_limit = 0) {
     const int largest = static_cast<int>(oprt_emulator::max_block_threads);
     *block_threads = block_limit > 0 && block_limit < largest ? block_limit : largest;
     const OPRT_EMULATOR_API(Error_t) error = OPRT_EMULATOR_API(OccupancyMaxActiveBlocksPerMultiprocessor)(
@@ -668,7 +695,8 @@ inline OPRT_EMULATOR_API(Error_t) OPRT_EMULATOR_API(OccupancyMaxPotentialBlockSi
     return error;
 }
 
-// A launch from a list of pointers to the arguments. The kernel must keep its type: the sizes of the arguments are in it.
+// A launch from a list of pointers to the arguments. The kernel must keep its type: the sizes of the arguments are in
+// it.
 template <typename... P, size_t... I>
 inline int OPRT_EMULATOR_API(LaunchUnpacked)(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
                                              size_t shared_bytes, OPRT_EMULATOR_API(Stream_t) stream,
@@ -733,7 +761,8 @@ inline cudaError_t cudaCheckLaunchAttributes(const cudaLaunchConfig_t *config) {
         const cudaLaunchAttribute &attribute = config->attrs[i];
         const bool cooperative = attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0;
         const auto &cluster = attribute.val.clusterDim;
-        const bool clustered = attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1;
+        const bool clustered =
+            attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1;
         if (cooperative || clustered) {
             return static_cast<cudaError_t>(oprt_emulator::runtime::fail(
                 cudaErrorNotSupported, "the emulator has neither clusters nor cooperative launches"));
@@ -753,10 +782,12 @@ template <typename... P>
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, void (*kernel)(P...), void **arguments) {
     const cudaError_t error = cudaCheckLaunchAttributes(config);
     if (error != cudaSuccess) return error;
-    return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream);
+    return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                            config->stream);
 }
 __attribute__((unavailable("the emulator needs the kernel's type: pass the kernel itself, not a void pointer to it")))
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
+cudaError_t
+cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
 #endif
 
 #undef OPRT_EMULATOR_FUNCTION

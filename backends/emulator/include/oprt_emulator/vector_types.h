@@ -7,34 +7,26 @@
 #include "oprt_emulator/qualifiers.h"
 
 // A vector of 1 to 4 elements that is aligned to `alignment` bytes. The plain alignment of 3 elements is that of one.
-#define OPRT_EMULATOR_VECTOR1(type, element)     \
-    struct type {                                \
-        element x;                               \
-    };                                           \
-    static inline type make_##type(element x) {  \
-        return type{x};                          \
-    }
-#define OPRT_EMULATOR_VECTOR2(type, element, alignment)    \
-    struct alignas(alignment) type {                       \
-        element x, y;                                      \
-    };                                                     \
-    static inline type make_##type(element x, element y) { \
-        return type{x, y};                                 \
-    }
-#define OPRT_EMULATOR_VECTOR3(type, element)                          \
-    struct type {                                                     \
-        element x, y, z;                                              \
-    };                                                                \
-    static inline type make_##type(element x, element y, element z) { \
-        return type{x, y, z};                                         \
-    }
-#define OPRT_EMULATOR_VECTOR4(type, element, alignment)                          \
-    struct alignas(alignment) type {                                             \
-        element x, y, z, w;                                                      \
-    };                                                                           \
-    static inline type make_##type(element x, element y, element z, element w) { \
-        return type{x, y, z, w};                                                 \
-    }
+#define OPRT_EMULATOR_VECTOR1(type, element) \
+    struct type {                            \
+        element x;                           \
+    };                                       \
+    static inline type make_##type(element x) { return type{x}; }
+#define OPRT_EMULATOR_VECTOR2(type, element, alignment) \
+    struct alignas(alignment) type {                    \
+        element x, y;                                   \
+    };                                                  \
+    static inline type make_##type(element x, element y) { return type{x, y}; }
+#define OPRT_EMULATOR_VECTOR3(type, element) \
+    struct type {                            \
+        element x, y, z;                     \
+    };                                       \
+    static inline type make_##type(element x, element y, element z) { return type{x, y, z}; }
+#define OPRT_EMULATOR_VECTOR4(type, element, alignment) \
+    struct alignas(alignment) type {                    \
+        element x, y, z, w;                             \
+    };                                                  \
+    static inline type make_##type(element x, element y, element z, element w) { return type{x, y, z, w}; }
 #define OPRT_EMULATOR_VECTORS(name, element, alignment2, alignment4) \
     OPRT_EMULATOR_VECTOR1(name##1, element)                          \
     OPRT_EMULATOR_VECTOR2(name##2, element, alignment2)              \

@@ -1,6 +1,7 @@
-// Warp collectives at 32 or 64 lanes, masks of 64 bits. Every call takes the source position for the reports. A value read from a
-// lane that takes no part (outside the mask, exited, not there) is poison: all bits set. A lane that its own mask does not name is a fault,
-// and so are different collectives that meet under one mask. Lanes that exited count as arrived.
+// Warp collectives at 32 or 64 lanes, masks of 64 bits. Every call takes the source position for the reports. A value
+// read from a lane that takes no part (outside the mask, exited, not there) is poison: all bits set. A lane that its
+// own mask does not name is a fault, and so are different collectives that meet under one mask. Lanes that exited count
+// as arrived.
 #pragma once
 
 #include <cstdint>
@@ -37,24 +38,26 @@ struct lane_values {
     std::uint64_t low[warp_size];
     std::uint64_t high[warp_size];  // of 16-byte values
     lane_mask taking_part;
-    lane_mask predicates;           // lanes that brought a low other than 0 to a vote
+    lane_mask predicates;  // lanes that brought a low other than 0 to a vote
 };
 
-// Come to the meeting of the lanes of a mask; the caller then puts what it brings into the values and finishes the meeting, which waits for
-// the other lanes.
+// Come to the meeting of the lanes of a mask; the caller then puts what it brings into the values and finishes the
+// meeting, which waits for the other lanes.
 lane_values *join_meeting(collective kind, lane_mask mask, const char *file, int line);
 void finish_meeting();
 
 void syncwarp(lane_mask mask, const char *file, int line);
 
-// The lanes that run together with the caller: those that arrive at this source line before every other lane of the warp waits
-// or has exited.
+// The lanes that run together with the caller: those that arrive at this source line before every other lane of the
+// warp waits or has exited.
 lane_mask active_mask(const char *file, int line);
 
 // Bring a value, wait for the lanes of the mask, get everybody's.
 template <typename T>
-OPRT_EMULATOR_INLINE const lane_values *exchange(collective kind, lane_mask mask, const T &value, const char *file, int line) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "a collective carries plain values up to 16 bytes");
+OPRT_EMULATOR_INLINE const lane_values *exchange(collective kind, lane_mask mask, const T &value, const char *file,
+                                                 int line) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16,
+                  "a collective carries plain values up to 16 bytes");
     lane_values *values = join_meeting(kind, mask, file, line);
     const unsigned lane = lane_index();
     if constexpr (sizeof(T) <= 8) {
@@ -71,7 +74,8 @@ OPRT_EMULATOR_INLINE const lane_values *exchange(collective kind, lane_mask mask
     return values;
 }
 
-OPRT_EMULATOR_INLINE const lane_values *vote(collective kind, lane_mask mask, bool predicate, const char *file, int line) {
+OPRT_EMULATOR_INLINE const lane_values *vote(collective kind, lane_mask mask, bool predicate, const char *file,
+                                             int line) {
     lane_values *values = join_meeting(kind, mask, file, line);
     values->predicates |= lane_mask{predicate} << lane_index();
     finish_meeting();
@@ -194,27 +198,32 @@ T reduce_add(lane_mask mask, T value, const char *file, int line) {
 
 template <typename T>
 T reduce_min(lane_mask mask, T value, const char *file, int line) {
-    return reduce(collective::reduce_min, mask, value, [](T a, T b) { return b < a ? b : a; }, file, line);
+    return reduce(
+        collective::reduce_min, mask, value, [](T a, T b) { return b < a ? b : a; }, file, line);
 }
 
 template <typename T>
 T reduce_max(lane_mask mask, T value, const char *file, int line) {
-    return reduce(collective::reduce_max, mask, value, [](T a, T b) { return a < b ? b : a; }, file, line);
+    return reduce(
+        collective::reduce_max, mask, value, [](T a, T b) { return a < b ? b : a; }, file, line);
 }
 
 template <typename T>
 T reduce_and(lane_mask mask, T value, const char *file, int line) {
-    return reduce(collective::reduce_and, mask, value, [](T a, T b) { return a & b; }, file, line);
+    return reduce(
+        collective::reduce_and, mask, value, [](T a, T b) { return a & b; }, file, line);
 }
 
 template <typename T>
 T reduce_or(lane_mask mask, T value, const char *file, int line) {
-    return reduce(collective::reduce_or, mask, value, [](T a, T b) { return a | b; }, file, line);
+    return reduce(
+        collective::reduce_or, mask, value, [](T a, T b) { return a | b; }, file, line);
 }
 
 template <typename T>
 T reduce_xor(lane_mask mask, T value, const char *file, int line) {
-    return reduce(collective::reduce_xor, mask, value, [](T a, T b) { return a ^ b; }, file, line);
+    return reduce(
+        collective::reduce_xor, mask, value, [](T a, T b) { return a ^ b; }, file, line);
 }
 
 }  // namespace oprt_emulator

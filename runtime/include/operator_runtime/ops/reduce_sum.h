@@ -31,7 +31,8 @@ OPRT_API oprt_status_t oprt_get_reduce_sum_workspace_size(oprt_descriptor_t desc
  * workspaces and outputs. Buffers must stay valid until the stream has passed.
  *
  * workspace: device memory of at least oprt_get_reduce_sum_workspace_size bytes, aligned to 256; null when that size is 0. Disjoint from the operands.
- * Pointers: device memory of the descriptor's device, aligned to the element; null only for an empty tensor.
+ * Pointers: device memory of the descriptor's device, aligned to the element, each view inside its allocation where that is known;
+ * null only for the operand that is itself empty.
  *
  * OPRT_ERR_INVALID_HANDLE: not a living reduce_sum descriptor. OPRT_ERR_INVALID_ARGUMENT: null, misaligned, overlapping or foreign
  * pointer. OPRT_ERR_INSUFFICIENT_WORKSPACE. OPRT_ERR_LAUNCH_FAILED. OPRT_ERR_KERNEL_FAULT: the device broke before.

@@ -1,0 +1,56 @@
+"""Builds the test programs of headers/*.cc over the stand-in headers and the runtime API, beside engine_programs.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.emulator.engine_programs import EMULATOR, Build, Workshop, _compile, _content_hash, _key
+
+PROGRAMS = Path(__file__).resolve().parent / "headers"
+# Programs that check headers alone; the others need engine and runtime.
+HOST_ONLY = ("types", "conversions", "intrinsics")
+
+
+class HeaderWorkshop(Workshop):
+    """A workshop whose programs include <cuda_runtime.h> or <mcr/mc_runtime.h>."""
+
+    def runtime(self, build: Build) -> Path:
+        """The object of the runtime API, made as that of the engine."""
+        command = build.command("-O1", f"-I{EMULATOR / 'src'}")
+        target = self.folder / str(build) / f"runtime-{_key(build, command)}"
+
+        def make(partial: Path) -> None:
+            whole = partial.with_name(f"{partial.name}.cc")
+            sources = sorted((EMULATOR / "src").glob("runtime_api*.cc"))
+            whole.write_text("".join(f'#include "{source}"\n' for source in sources))
+            _compile([*command, "-c", str(whole), "-o", str(partial)])
+            whole.unlink()
+
+        return self._once(target, make)
+
+    def linked(self, build: Build, sources: list[Path], name: str, *flags: str) -> Path:
+        """A program of some sources with engine and runtime."""
+        return self._linked(build, sources, name, [self.engine(build), self.runtime(build)], *flags)
+
+    def header_program(self, build: Build, name: str, *flags: str) -> Path:
+        """The program headers/<name>.cc."""
+        needed = [] if name in HOST_ONLY else [self.engine(build), self.runtime(build)]
+        return self._linked(build, [PROGRAMS / f"{name}.cc"], name, needed, *flags)
+
+    def _linked(self, build: Build, sources: list[Path], name: str, objects: list[Path], *flags: str) -> Path:
+        command = build.command("-O1", "-g", "-UNDEBUG", f"-I{PROGRAMS}", *flags)
+        texts = [path.read_text() for path in sources]
+        key = _key(build, command, *texts, _content_hash(PROGRAMS), _content_hash(EMULATOR / "include"))
+
+        def make(partial: Path) -> None:
+            _compile([*command, *map(str, [*sources, *objects]), "-o", str(partial), "-lpthread", "-ldl"])
+
+        return self._once(self.folder / str(build) / f"{name}-{key}", make)
+
+
+@pytest.fixture(scope="session")
+def header_workshop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> HeaderWorkshop:
+    cache = getattr(request.config, "cache", None)
+    return HeaderWorkshop(cache.mkdir("emulator-engine") if cache is not None else tmp_path_factory.mktemp("emulator"))

@@ -132,7 +132,7 @@ def _test_device(session: nox.Session, options: Options, backends: Sequence[str]
         arguments = ["--op", "all", "--backend", ",".join(backends), "--device", device, "--mode", "bench"]
         environment.run(session, "python", "-m", "tests.run_ops", *arguments, env=search)
         for backend in backends:
-            _run_examples(session, backend, device, configure.folder(session, backend), search)
+            _run_examples(session, device, configure.folder(session, backend), search)
 
 
 def _search_path(session: nox.Session, options: Options, backends: Sequence[str], device: str) -> dict[str, str]:
@@ -178,7 +178,7 @@ def _is_whole_run(options: Options) -> bool:
     return not _has_filter(options) and all(re.fullmatch(r"-[vqs]+", word) for word in options.rest)
 
 
-def _run_examples(session: nox.Session, backend: str, device: str, tree: Path, search: dict[str, str]) -> None:
+def _run_examples(session: nox.Session, device: str, tree: Path, search: dict[str, str]) -> None:
     env = {**search, "CAMP_DEVICE": device}
     compiler = shutil.which("cc") or str(toolchain.cxx())
     for source in sorted(EXAMPLES.glob("*.c")):
@@ -188,6 +188,6 @@ def _run_examples(session: nox.Session, backend: str, device: str, tree: Path, s
         environment.run(
             session, compiler, *flags, f"-L{tree}", "-lcamp_ops", f"-Wl,-rpath,{tree}", "-lm", "-o", program
         )
-        environment.run(session, str(program), backend, env=env)
+        environment.run(session, str(program), env=env)
     for script in sorted(EXAMPLES.glob("*.py")):
-        environment.run(session, "python", script, backend, env=env)
+        environment.run(session, "python", script, env=env)

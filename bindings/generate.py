@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import io
 import re
 import sys
@@ -98,7 +99,8 @@ def c_source(headers: list[Header]) -> str:
     prelude = "".join(f'#include "{header.name}"\n' for header in headers)
     ffi.set_source(MODULE, prelude)
     output = io.StringIO()
-    ffi.emit_c_code(output)
+    with contextlib.redirect_stdout(io.StringIO()):  # cffi tells what it is doing
+        ffi.emit_c_code(output)
     return "/* Made by bindings/generate.py from the public headers. */\n" + output.getvalue()
 
 

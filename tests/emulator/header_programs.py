@@ -19,7 +19,7 @@ class HeaderWorkshop(Workshop):
     def runtime(self, build: Build) -> Path:
         """The object of the runtime API, made as that of the engine."""
         command = build.command("-O1", f"-I{EMULATOR / 'src'}")
-        target = self.folder / str(build) / f"runtime-{_key(build, command)}"
+        target = self.folder / str(build) / f"runtime_api-{_key(build, command)}"
 
         def make(partial: Path) -> None:
             whole = partial.with_name(f"{partial.name}.cc")

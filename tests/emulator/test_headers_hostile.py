@@ -15,6 +15,7 @@ __all__ = ["header_workshop"]
 
 INCLUDE = EMULATOR / "include"
 CUDA_HEADERS = [
+    "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
     "device_launch_parameters.h",
@@ -83,7 +84,7 @@ def test_every_header_alone_and_twice(build: Build) -> None:
         compiles(build, include([header, header]), "-std=c++17")
 
 
-@builds()
+@builds(Build("g++", 32), Build("clang++", 64))
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_before_and_after_the_standard_library(build: Build, standard: str) -> None:
     body = "using namespace std;\nint main() { return (int)max(1.0f, min(2.0, 3.0)) + (int)std::max(1, 2); }\n"

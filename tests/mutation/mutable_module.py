@@ -12,7 +12,7 @@ import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,11 +49,10 @@ def build(tree: Path, backend: str, op: str) -> Path:
     sources = tree / "mutation" / "operators"
     with _lock(tree / "mutation" / "operators.lock"):
         write_mutable_sources(sources)
-        headers = _hash_of(sorted(path for path in sources.rglob("*") if path.is_file()))
     with _lock(folder / "module.lock"):
         entries = _launchers(tree, backend, op)
         compiler = shlex.split(entries[0]["command"])[0]
-        objects = [_compile_launchers(entries, op, sources, folder, headers), _compile_switch(compiler, tree, folder)]
+        objects = [_compile_launchers(entries, op, sources, folder), _compile_switch(compiler, tree, folder)]
         _link(compiler, tree, backend, objects, folder / f"camp_ops_{backend}_emulator.so")
     return folder
 
@@ -90,7 +89,7 @@ def _launchers(tree: Path, backend: str, op: str) -> list[dict[str, str]]:
     return found
 
 
-def _compile_launchers(entries: list[dict[str, str]], op: str, sources: Path, folder: Path, headers: str) -> Path:
+def _compile_launchers(entries: list[dict[str, str]], op: str, sources: Path, folder: Path) -> Path:
     """Compile the launchers of an operator against the mutable sources, as one unit: headers take most of the time."""
     unit, result = folder / f"{op}.cc", folder / f"{op}.o"
     inputs: dict[Path, str] = {}
@@ -109,7 +108,7 @@ def _compile_launchers(entries: list[dict[str, str]], op: str, sources: Path, fo
     words[words.index("-c") + 1] = str(unit)
     # Before every other -I: a quoted include that starts with an operator's name means the mutable file.
     command = [words[0], f"-I{sources}", *(word for word in words[1:] if word not in ("-MD", "-g")), "-w"]
-    _run_if_changed(_without_dependency_file(command), entries[0]["directory"], result, inputs, headers)
+    _run_if_changed(_with_own_dependency_file(command, result), entries[0]["directory"], result, inputs)
     return result
 
 
@@ -120,7 +119,7 @@ def _mutable(path: str, sources: Path) -> str:
     return str(next((file for file in candidates if file.is_file()), path))
 
 
-def _without_dependency_file(command: list[str]) -> list[str]:
+def _with_own_dependency_file(command: list[str], result: Path) -> list[str]:
     kept, skip = [], False
     for word in command:
         if skip:
@@ -129,7 +128,7 @@ def _without_dependency_file(command: list[str]) -> list[str]:
             skip = True
         else:
             kept.append(word)
-    return kept
+    return [*kept, "-MMD", "-MF", f"{result}.d"]
 
 
 def _compile_switch(compiler: str, tree: Path, folder: Path) -> Path:
@@ -137,7 +136,7 @@ def _compile_switch(compiler: str, tree: Path, folder: Path) -> Path:
     source, result = folder / "switch.cc", folder / "switch.o"
     text = SWITCH_UNIT.replace("COUNT", str(max(1, len(find_sites()))))
     command = [compiler, "-std=c++17", "-O2", "-fPIC", "-c", str(source), "-o", str(result)]
-    _run_if_changed(command, str(tree), result, {source: text}, "")
+    _run_if_changed(command, str(tree), result, {source: text})
     return result
 
 
@@ -148,24 +147,39 @@ def _link(compiler: str, tree: Path, backend: str, objects: list[Path], module: 
     exports = module.with_suffix(".map")
     command = [compiler, "-shared", "-o", str(module), f"-Wl,--version-script={exports}", "-Wl,-z,defs"]
     command += [*map(str, objects), *map(str, engine), "-pthread", "-ldl"]
-    _run_if_changed(command, str(tree), module, {exports: EXPORTS}, _hash_of([*objects, *engine]))
+    _run_if_changed(command, str(tree), module, {exports: EXPORTS}, [*objects, *engine])
 
 
-def _run_if_changed(command: list[str], directory: str, result: Path, inputs: dict[Path, str], more: str) -> None:
-    """Run a command unless its result was made by the same command from the same inputs."""
-    state = hashlib.sha256(
-        json.dumps([command, {str(path): text for path, text in inputs.items()}, more]).encode()
-    ).hexdigest()
-    stamp = result.with_name(f"{result.name}.stamp")
-    if result.exists() and stamp.exists() and stamp.read_text() == state:
+def _run_if_changed(
+    command: list[str], directory: str, result: Path, written: dict[Path, str], read: Sequence[Path] = ()
+) -> None:
+    """Run a command unless its result was made by the same command from the same files.
+
+    written: texts that the command finds in files. read: files it reads, beside the headers that the compiler lists.
+    """
+    stamp, headers = result.with_name(f"{result.name}.stamp"), result.with_name(f"{result.name}.d")
+
+    def state() -> str:
+        texts = json.dumps([command, {str(path): text for path, text in written.items()}])
+        return texts + _hash_of([*read, *_headers(headers, directory)])
+
+    if result.exists() and stamp.exists() and stamp.read_text() == state():
         return
-    for path, text in inputs.items():
+    for path, text in written.items():
         path.write_text(text)
     stamp.unlink(missing_ok=True)
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
-    stamp.write_text(state)
+    stamp.write_text(state())
+
+
+def _headers(dependency_file: Path, directory: str) -> list[Path]:
+    """The files that a compiler read, from the rule for make that it left; none before the first time."""
+    if not dependency_file.exists():
+        return []
+    names = dependency_file.read_text().replace("\\\n", " ").partition(":")[2].split()
+    return [path for path in (Path(directory, name) for name in names) if path.exists()]
 
 
 def build_tree_of(module_path: str) -> Path | None:

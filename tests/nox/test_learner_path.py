@@ -1,4 +1,4 @@
-"""The learner's path with real builds: the exercise as given fails, a right kernel passes, a broken or deleted file is seen.
+"""The learner's path with real builds: the exercise fails as given, a right kernel passes, what is broken or gone is seen.
 
 Uses the build folder that this run tests; nothing is configured by hand in between.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tasks.project import ROOT, learner_file
 
+from tasks.project import ROOT, learner_file
 from tests.nox.test_sessions import NOX, run
 
 pytestmark = [
@@ -17,7 +17,8 @@ pytestmark = [
     pytest.mark.skipif(not (ROOT / "build-nvidia/camp_ops_nvidia_emulator.so").is_file(), reason="nvidia is not built"),
 ]
 LOOP = """\
-    for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < elements; i += int64_t{gridDim.x} * blockDim.x) {
+    const int64_t first = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+    for (int64_t i = first; i < elements; i += int64_t{gridDim.x} * blockDim.x) {
         y[i] = from_accumulate<T>(to_accumulate(a[i]) + to_accumulate(b[i]));
     }
 """

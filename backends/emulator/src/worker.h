@@ -24,6 +24,9 @@ inline constexpr unsigned max_warps = max_block_threads / warp_size;
 // more.
 inline constexpr unsigned rendezvous_per_warp = warp_size + 1;
 
+// How many threads ahead of the next one a stack is fetched into the cache.
+inline constexpr unsigned prefetch_distance = 3;
+
 struct source_position {
     const char *file;
     int line;
@@ -56,9 +59,9 @@ struct block_state {
     const char *barrier_name;
     std::uint64_t random;  // state of the generator of random orders
     unsigned idle_yields;
-    std::uint64_t open_warps;                    // warps with lanes in active_mask, a bit each
-    fibre stack_of[max_block_threads + 1];       // null: not begun; the last is nobody's
-    std::uint8_t meeting_of[max_block_threads];  // the thread's last rendezvous in its warp
+    std::uint64_t open_warps;                               // warps with lanes in active_mask, a bit each
+    fibre stack_of[max_block_threads + prefetch_distance];  // null: not begun
+    std::uint8_t meeting_of[max_block_threads];             // the thread's last rendezvous in its warp
     std::uint8_t rendezvous_used[max_warps];
     std::uint16_t free_stacks[max_block_threads];
     unsigned free_stack_count;

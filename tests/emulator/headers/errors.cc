@@ -12,7 +12,8 @@ __global__ void fill_shared(float *out) {
     __shared__ float values[1024];
     float *const more = static_cast<float *>(oprt_emulator_dynamic_shared());
     values[threadIdx.x] = more[threadIdx.x] = 2;
-    out[threadIdx.x] = values[threadIdx.x] + more[threadIdx.x];
+    __syncthreads();  // and another thread's element, so that the array cannot be optimised away
+    out[threadIdx.x] = values[blockDim.x - 1 - threadIdx.x] + more[threadIdx.x];
 }
 __global__ void write_far(float *values) { values[100000] = 1; }
 __global__ void failed_assert(int x) { assert(x == 3 && "three"); }

@@ -153,6 +153,11 @@ void check_rounding() {
           __ddiv_rz(1.0, 4.0) == 0.25);
     CHECK(__dsqrt_rd(2.0) < __dsqrt_ru(2.0) && __fma_rz(1.0, -1.0, -1e-20) == -1.0 && __drcp_rn(8.0) == 0.125);
     CHECK(std::fegetround() == FE_TONEAREST);
+    // Rounded products stay rounded where the compiler could fuse them with the addition.
+    volatile float third = 1.0f / 3.0f;
+    const float product = __fmul_rn(third, third);
+    volatile float rounded = product;
+    CHECK(__fadd_rn(__fmul_rn(third, third), -product) == 0.0f && __fadd_rn(product, -rounded) == 0.0f);
 }
 
 bool near(double got, double wanted) { return std::fabs(got - wanted) <= 4e-7 * std::fabs(wanted) + 1e-30; }

@@ -168,6 +168,19 @@ inline void forget_value(T &value) {
     __asm__ volatile("" : "+m"(value) : : "memory");
 }
 
+// The value, which the compiler can no longer fuse with an addition: for products that are stated to be rounded.
+template <typename T>
+inline T unfused(T value) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(value));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(value));
+#else
+    forget_value(value);
+#endif
+    return value;
+}
+
 // Evaluate an operation in a rounding direction. Slow: meant for the _rz, _rd and _ru intrinsics. Operands and result
 // are forgotten, so that the compiler neither moves nor folds the operation out of the changed mode.
 template <typename operation, typename... operands>

@@ -115,11 +115,11 @@ inline double max(float a, double b) { return oprt_emulator::larger(static_cast<
 inline double min(double a, float b) { return oprt_emulator::smaller(a, static_cast<double>(b)); }
 inline double max(double a, float b) { return oprt_emulator::larger(a, static_cast<double>(b)); }
 
-// Arithmetic in a stated rounding direction. Operations on floats are done on floats, not on doubles.
-#define OPRT_EMULATOR_ROUNDED2(name, type, op)                    \
-    inline type name##_rn(type a, type b) { return a op b; }      \
-    OPRT_EMULATOR_ROUNDED2_MODE(name##_rz, type, op, toward_zero) \
-    OPRT_EMULATOR_ROUNDED2_MODE(name##_rd, type, op, down)        \
+// Arithmetic in a stated rounding direction, never fused. Operations on floats are done on floats, not on doubles.
+#define OPRT_EMULATOR_ROUNDED2(name, type, op)                                       \
+    inline type name##_rn(type a, type b) { return oprt_emulator::unfused(a op b); } \
+    OPRT_EMULATOR_ROUNDED2_MODE(name##_rz, type, op, toward_zero)                    \
+    OPRT_EMULATOR_ROUNDED2_MODE(name##_rd, type, op, down)                           \
     OPRT_EMULATOR_ROUNDED2_MODE(name##_ru, type, op, up)
 #define OPRT_EMULATOR_ROUNDED2_MODE(name, type, op, mode)                                \
     inline type name(type a, type b) {                                                   \

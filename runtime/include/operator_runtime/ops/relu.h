@@ -14,6 +14,7 @@ extern "C" {
  * Plan y[i] = x[i] > 0 ? x[i] : slope * x[i] in float16, bfloat16, float32 or float64.
  * x broadcasts to the shape of y as in NumPy. With slope 0 (or -0.0) NaN stays NaN and every other x that is not above 0 gives +0.0.
  * Any other slope (negative, infinite, NaN) is the formula as written; NaN stays NaN. 16-bit types compute in float32, rounded once.
+ * slope is first rounded to the type of the arithmetic (float32, or float64 for float64): 1e-60 counts as 0 in float32.
  * OPRT_ERR_INVALID_ARGUMENT: null tensor, rank, shape, stride or size out of range (the product of the non-zero extents must fit
  * in 63 bits), y with overlapping elements (stride 0 or interleaved, extent > 1). OPRT_ERR_UNSUPPORTED_DTYPE.
  */

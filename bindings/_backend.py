@@ -1,13 +1,12 @@
 """Builds the distribution: scikit-build-core, and what it cannot do, an sdist with files from beside this folder.
 
-An sdist is laid out as the checkout: bindings/, runtime/, backends/ and operators/, with pyproject.toml and this file
-on top as well. Everything else about the distribution is said in pyproject.toml.
+An sdist is laid out as the checkout: bindings/, runtime/, backends/ and operators/. On top lie pyproject.toml, with its
+paths adapted, and this file. Everything else about the distribution is said in pyproject.toml.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -16,57 +15,50 @@ from scikit_build_core import build as _build
 from scikit_build_core.build import *  # noqa: F403 - the hooks that need no change
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 SOURCES = ("bindings", "runtime", "backends", "operators", "README.md", "LICENSE")
-TOP = ("pyproject.toml", "_backend.py")
-_VERSION_PART = re.compile(r"^#define OPRT_VERSION_(MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
-
-
-def _root() -> Path:
-    """The folder that holds runtime/: this one in an sdist, else the one above."""
-    return HERE if (HERE / "runtime").is_dir() else HERE.parent
-
-
-def dynamic_metadata(field: str, settings: dict[str, Any], *_: Any) -> str:
-    """The version, which the C header states."""
-    if field != "version":
-        raise ValueError(f"{field} is not dynamic here")
-    header = _root() / "runtime" / "include" / "operator_runtime" / "types.h"
-    parts = dict(_VERSION_PART.findall(header.read_text(encoding="utf-8")))
-    return ".".join(parts[name] for name in ("MAJOR", "MINOR", "PATCH"))
+# What the paths of pyproject.toml become one folder higher.
+PATHS_ON_TOP = {'"../runtime': '"runtime', '["operator_runtime"]': '["bindings/operator_runtime"]'}
 
 
 def _is_source(path: Path) -> bool:
-    return not any(part.startswith(".") or part in ("__pycache__", "dist") for part in path.parts)
+    return not any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
-def _pack(archive: tarfile.TarFile, path: Path, name: str) -> None:
-    """Add one file without anything of this machine: no owner, no permissions but x, no time."""
+def _on_top(pyproject: str) -> str:
+    for here, there in PATHS_ON_TOP.items():
+        if here not in pyproject:
+            raise ValueError(f"pyproject.toml has no {here}")
+        pyproject = pyproject.replace(here, there)
+    return pyproject
+
+
+def _pack(archive: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644) -> None:
+    """Add one file, with nothing of this machine: no owner, no time."""
     member = tarfile.TarInfo(name)
-    content = path.read_bytes()
-    member.size = len(content)
-    member.mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+    member.size, member.mode = len(content), mode
     archive.addfile(member, io.BytesIO(content))
 
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, Any] | None = None) -> str:
-    """PEP 517: scikit-build-core's sdist gives the name and the metadata, the files are packed here."""
+    """PEP 517. scikit-build-core makes name and metadata; inside of an sdist it needs no help at all."""
     name: str = _build.build_sdist(sdist_directory, config_settings)
-    target = Path(sdist_directory) / name
-    base = name.removesuffix(".tar.gz")
+    if (HERE / "PKG-INFO").exists():
+        return name
+    target, base = Path(sdist_directory, name), name.removesuffix(".tar.gz")
     with tarfile.open(target) as archive:
         metadata = archive.extractfile(f"{base}/PKG-INFO")
         assert metadata is not None
         information = metadata.read()
-    root = _root()
     with tarfile.open(target, "w:gz", compresslevel=9) as archive:
-        member = tarfile.TarInfo(f"{base}/PKG-INFO")
-        member.size = len(information)
-        archive.addfile(member, io.BytesIO(information))
-        for top in TOP:
-            _pack(archive, HERE / top, f"{base}/{top}")
-        for source in (root / source for source in SOURCES):
+        _pack(archive, f"{base}/PKG-INFO", information)
+        _pack(archive, f"{base}/pyproject.toml", _on_top((HERE / "pyproject.toml").read_text("utf-8")).encode())
+        _pack(archive, f"{base}/{Path(__file__).name}", Path(__file__).read_bytes())
+        for source in (ROOT / source for source in SOURCES):
             for path in [source] if source.is_file() else sorted(source.rglob("*")):
-                relative = path.relative_to(root)
+                relative = path.relative_to(ROOT)
                 if path.is_file() and _is_source(relative):
-                    _pack(archive, path, f"{base}/{relative.as_posix()}")
+                    _pack(
+                        archive, f"{base}/{relative.as_posix()}", path.read_bytes(), 0o644 | path.stat().st_mode & 0o111
+                    )
     return name

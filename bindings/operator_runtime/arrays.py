@@ -49,6 +49,7 @@ class _Where(NamedTuple):
         return f"{self.operator}: {self.argument}"
 
 
+_OWN = __package__
 _Reader = Callable[[Any, _Where], Operand]
 
 
@@ -101,7 +102,7 @@ def _a(name: str) -> str:
 
 
 def _read_tensor(array: Tensor, where: _Where) -> Operand:
-    if array.closed:
+    if not array._memory._open:  # not the property: this runs for every operand of every call
         raise invalid(f"{where} was closed")
     return array._operand
 
@@ -196,6 +197,8 @@ _readers: dict[type, _Reader] = {Tensor: _read_tensor, np.ndarray: _read_numpy}
 
 def current_stream(operand: Operand) -> int | None:
     """The stream on which an operand's library works now, or the one that its interface names; else None."""
+    if operand.library == _OWN:
+        return None
     if operand.library == "torch" and operand.place is not None:
         stream: int = sys.modules["torch"].cuda.current_stream(operand.place.device_index).cuda_stream
         return stream

@@ -14,7 +14,7 @@ from operator_runtime.errors import OperatorRuntimeError, Status, invalid, wrong
 from operator_runtime.layout import Shape
 from operator_runtime.operand import Operand
 from operator_runtime.prepared import Prepared
-from operator_runtime.selection import Place, choose, defaults, resolve
+from operator_runtime.selection import ANY_BACKEND, Place, choose, defaults, resolve
 from operator_runtime.staging import Staging
 from operator_runtime.stream import DEFAULT_STREAM, Stream, StreamOfCall, order, stream_of_argument
 from operator_runtime.tensor import Tensor
@@ -136,21 +136,31 @@ class Operator:
         self, inputs: Sequence[Operand], output: Operand | None, backend: str | None, device: str | None, stream: object
     ) -> Place:
         operands = inputs if output is None else [*inputs, output]
-        on_host = [operand.host is not None for operand in operands]
-        if any(on_host) and not all(on_host):
-            memories = ("host memory" if host else "device memory" for host in on_host)
-            there = ", ".join(map(" is in ".join, zip([*self._input_names, "out"], memories, strict=False)))
-            raise wrong_type(f"{self.name}: {there}; move one with from_numpy() or .numpy()")
+        first = operands[0].place
+        for operand in operands:
+            if (operand.place is None) is not (first is None):
+                raise self._mixed(operands)
+        if first is not None and backend is None and device is None and first.backend != ANY_BACKEND:
+            return first  # the usual call, spared the choice
         stream_place = stream.place if isinstance(stream, Stream) else None
         return resolve(choose(backend, device, *(operand.place for operand in operands), stream_place))
+
+    def _mixed(self, operands: Sequence[Operand]) -> OperatorRuntimeError:
+        memories = ("host memory" if operand.place is None else "device memory" for operand in operands)
+        there = ", ".join(map(" is in ".join, zip([*self._input_names, "out"], memories, strict=False)))
+        return wrong_type(f"{self.name}: {there}; move one with from_numpy() or .numpy()")
 
     def _stream(self, operands: Sequence[Operand], place: Place, stream: object) -> StreamOfCall:
         """The argument, else the current stream of the library that made an array, else what its interface names."""
         if stream is not None:
             queue = stream_of_argument(stream, place, self.name)
         else:
-            current = (arrays.current_stream(operand) for operand in operands)
-            queue = next((StreamOfCall.of(handle) for handle in current if handle is not None), DEFAULT_STREAM)
+            queue = DEFAULT_STREAM
+            for operand in operands:
+                handle = arrays.current_stream(operand)
+                if handle is not None:
+                    queue = StreamOfCall.of(handle)
+                    break
         for operand in operands:
             if operand.ready_on is not None and operand.host is None:
                 order(operand.ready_on, queue.stream, place)

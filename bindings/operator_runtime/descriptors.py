@@ -5,6 +5,7 @@ A descriptor brings its workspaces, one for each stream that it runs on. Calling
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -114,7 +115,7 @@ class Descriptor:
         check(self._destroy(handle))
 
     def __del__(self) -> None:
-        if self.handle:
+        if self.handle and not sys.is_finalizing():  # the end of the process frees everything
             self.release()
 
 

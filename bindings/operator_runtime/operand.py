@@ -5,7 +5,7 @@ Reading arrays into this form is for arrays.py; bringing host memory to the devi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,7 @@ class Operand:
     host: NDArray[Any] | None = None  # host memory, with this dtype, shape and strides
     writable: bool = True
     ready_on: int | None = None  # the stream that last wrote it, where the array's interface tells one
+    signature: tuple[int, Shape, Shape] = field(init=False)  # all that a descriptor depends on
 
-    @property
-    def signature(self) -> tuple[int, Shape, Shape]:
-        """All that a descriptor depends on."""
-        return self.code, self.shape, self.strides
+    def __post_init__(self) -> None:
+        self.signature = self.code, self.shape, self.strides

@@ -94,6 +94,7 @@ class _Defaults(threading.local):
         self.backend = ANY_BACKEND
         self.kind, self.index = parse_device(os.environ.get("CAMP_DEVICE") or None, "CAMP_DEVICE")
         self.technique: str | None = None
+        self.active: Place | None = None  # what C has selected, where that is not the above
 
 
 defaults = _Defaults()
@@ -105,24 +106,34 @@ def _apply(backend: int, kind: int, index: int) -> None:
 
 
 class selected:
-    """Selects a place in C for the calls inside a with statement."""
+    """Selects a place in C for the calls inside a with statement. A finaliser may nest one at any moment."""
 
-    __slots__ = ("_place",)
+    __slots__ = ("_before", "_place")
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self._before: Place | None = None
 
     def __enter__(self) -> None:
+        self._before = defaults.active
+        defaults.active = self._place
         try:
             _apply(*self._place)
         except BaseException:
-            _apply(defaults.backend, defaults.kind, defaults.index)
+            self._restore()
             raise
+
+    def _restore(self) -> None:
+        defaults.active = before = self._before
+        if before is None:
+            _apply(defaults.backend, defaults.kind, defaults.index)
+        else:
+            _apply(*before)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _apply(defaults.backend, defaults.kind, defaults.index)
+        self._restore()
 
 
 def set_backend(backend: str | None) -> None:

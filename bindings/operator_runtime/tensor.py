@@ -113,9 +113,7 @@ class Tensor:
         self._memory = memory
         self._offset = offset_bytes
         self._owns = owns
-        self._operand = Operand(
-            None, "operator_runtime", element.code, shape, strides, element.numpy, pointer, memory.place
-        )
+        self._operand = Operand(None, __package__, element.code, shape, strides, element.numpy, pointer, memory.place)
 
     @property
     def shape(self) -> Shape:

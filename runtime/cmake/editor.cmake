@@ -21,7 +21,7 @@ CompileFlags:
     endforeach()
     # Device code that all vendors share is shown as the first built backend compiles it.
     list(GET OPRT_BACKEND 0 backend)
-    _oprt_append_clangd_rule(text ${backend} ".*/operators/.*\\.h" ".*/(${vendor_folders})/.*")
+    _oprt_append_clangd_rule(text ${backend} "operators/.*\\.h" ".*/(${vendor_folders})/.*")
     set(old "")
     if(EXISTS ${OPRT_ROOT}/.clangd)
         file(READ ${OPRT_ROOT}/.clangd old)
@@ -31,7 +31,7 @@ CompileFlags:
     endif()
 endfunction()
 
-# Files that match path, but not exclude, are C++ over the stand-in headers of backend.
+# Files whose path from the checkout's root matches path, but not exclude, are C++ over the stand-in headers of backend.
 function(_oprt_append_clangd_rule result backend path exclude)
     include(${OPRT_ROOT}/backends/${backend}/backend.cmake)
     set(except "")

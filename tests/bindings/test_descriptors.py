@@ -182,3 +182,26 @@ def test_workspaces_belong_to_streams(oprt: Any, target: Target) -> None:
             with oprt.Stream(**target.where) as another:
                 assert oprt.reduce_sum(x, axis=1, stream=another).numpy().tolist() == [0]
         assert len(descriptor._workspaces) <= 8
+
+
+def test_a_finaliser_in_the_middle_leaves_the_selection(oprt: Any) -> None:
+    from operator_runtime.selection import choose, resolve, selected
+
+    places = [resolve(choose(backend, device)) for backend, device in oprt.available()]
+    oprt.set_backend(places[0].backend_name)
+    try:
+        with selected(places[-1]):
+            with selected(places[0]):
+                pass
+            assert _selected_in_c() == places[-1].backend
+        assert _selected_in_c() == places[0].backend
+    finally:
+        oprt.set_backend(None)
+
+
+def _selected_in_c() -> int:
+    from operator_runtime._native import ffi, lib
+
+    backend = ffi.new("oprt_backend_t *")
+    assert lib.oprt_get_backend(backend) == lib.OPRT_SUCCESS
+    return int(backend[0])

@@ -70,8 +70,7 @@ def test_structures_have_the_fields_of_c(oprt: Any, name: str) -> None:
 def test_status_has_the_values_of_c(oprt: Any) -> None:
     from operator_runtime._native import ffi
 
-    declared = {
-        name.removeprefix("OPRT_").removeprefix("ERR_"): value
-        for value, name in ffi.typeof("oprt_status_t").elements.items()
+    declared = {value: name.removeprefix("OPRT_") for value, name in ffi.typeof("oprt_status_t").elements.items()}
+    assert {status.value: status.name for status in oprt.Status} == {
+        value: name.removeprefix("ERR_") for value, name in declared.items()
     }
-    assert {status.name: status.value for status in oprt.Status} == declared

@@ -1,6 +1,6 @@
 """Arrays of other libraries: how they are read, and on which stream a call runs. No GPU and no other library is needed.
 
-The arrays here are stand-ins that speak the protocols. Real ones are tested where they are installed and a GPU is there.
+The arrays here are stand-ins that speak the protocols; test_gpu_libraries.py has the real ones.
 """
 
 from __future__ import annotations

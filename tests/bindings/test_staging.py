@@ -1,4 +1,4 @@
-"""Host arrays as operands: they reach C as they lie in memory, aliasing included, and only elements are written back."""
+"""Host arrays as operands: they reach C as they lie in memory, aliases too, and only elements are written back."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = ROOT / "backends" / "emulator"
 PROGRAMS = Path(__file__).resolve().parent / "engine"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
+ENGINE_HEADERS = ("context", "engine", "fault", "launch", "memory", "warp")
 TIME_LIMIT_S = 120
+KEEP_S = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,15 @@ EVERY_BUILD = [Build(compiler, width) for compiler in ("g++", "clang++") for wid
 
 
 def builds(*chosen: Build) -> pytest.MarkDecorator:
-    """Parametrise a test over builds; those whose compiler or runner is not on this machine are skipped."""
+    """Parametrise a test over builds; those whose compiler or runner is not on this machine are skipped.
+
+    g++ is in every run. The other compilers double the time that the compiles take and are marked slow.
+    """
     parameters = []
     for build in chosen or tuple(EVERY_BUILD):
         missing = [tool for tool in (build.compiler, *build.runner[:1]) if shutil.which(tool) is None]
         marks = [pytest.mark.skipif(bool(missing), reason=f"{' and '.join(missing)} not found")]
+        marks += [] if build.compiler == "g++" else [pytest.mark.slow]
         parameters.append(pytest.param(build, id=str(build), marks=marks))
     return pytest.mark.parametrize("build", parameters)
 
@@ -72,9 +79,12 @@ def engine_sources() -> list[Path]:
 
 
 @functools.cache
-def _content_hash(folder: Path) -> str:
+def _engine_hash() -> str:
+    """Of the engine's sources and headers, and not of the vendor's runtime API beside them."""
+    public = [EMULATOR / "include" / "oprt_emulator" / f"{name}.h" for name in ENGINE_HEADERS]
+    private = [path for path in (EMULATOR / "src").glob("*.h") if not path.name.startswith("runtime_api")]
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted([*engine_sources(), *public, *private]):
         digest.update(str(path).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
@@ -89,8 +99,7 @@ def _key(build: Build, command: list[str], *parts: str) -> str:
         (
             _compiler_version(build.compiler),
             *command,
-            _content_hash(EMULATOR / "src"),
-            _content_hash(EMULATOR / "include" / "oprt_emulator"),
+            _engine_hash(),
             *parts,
         )
     )
@@ -157,7 +166,14 @@ class Workshop:
             partial = target.with_name(f"{target.name}.{os.getpid()}.o")
             make(partial)
             partial.rename(target)
+            self._remove_old(target)
         return target
+
+    def _remove_old(self, target: Path) -> None:
+        """Earlier forms of what was just made, but none that another run may be using."""
+        for path in target.parent.glob(f"{target.name.rsplit('-', 1)[0]}-*"):
+            if path != target and time.time() - path.stat().st_mtime > KEEP_S:
+                path.unlink()
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.emulator.engine_programs import EMULATOR, Build, Workshop, _compile, _content_hash, _key
+from tests.emulator.engine_programs import EMULATOR, Build, Workshop
 
 PROGRAMS = Path(__file__).resolve().parent / "headers"
 # Programs that check headers alone; the others need engine and runtime.
 HOST_ONLY = ("types", "conversions", "intrinsics")
+
+
+@functools.cache
+def _hash_of_folders(*folders: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.rglob("*") if path.is_file()):
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _version(compiler: str) -> str:
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def _name(stem: str, command: list[str], *texts: str) -> str:
+    """A file name that changes with everything that goes into the file."""
+    everything = (_version(command[0]), *command, *texts)
+    return f"{stem}-{hashlib.sha256(chr(0).join(everything).encode()).hexdigest()[:16]}"
+
+
+def _compile(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
 
 
 class HeaderWorkshop(Workshop):
@@ -19,7 +46,6 @@ class HeaderWorkshop(Workshop):
     def runtime(self, build: Build) -> Path:
         """The object of the runtime API, made as that of the engine."""
         command = build.command("-O1", f"-I{EMULATOR / 'src'}")
-        target = self.folder / str(build) / f"runtime_api-{_key(build, command)}"
 
         def make(partial: Path) -> None:
             whole = partial.with_name(f"{partial.name}.cc")
@@ -28,7 +54,8 @@ class HeaderWorkshop(Workshop):
             _compile([*command, "-c", str(whole), "-o", str(partial)])
             whole.unlink()
 
-        return self._once(target, make)
+        key = _hash_of_folders(EMULATOR / "src", EMULATOR / "include")
+        return self._once(self.folder / str(build) / _name("runtime_api", command, key), make)
 
     def linked(self, build: Build, sources: list[Path], name: str, *flags: str) -> Path:
         """A program of some sources with engine and runtime."""
@@ -42,12 +69,13 @@ class HeaderWorkshop(Workshop):
     def _linked(self, build: Build, sources: list[Path], name: str, objects: list[Path], *flags: str) -> Path:
         command = build.command("-O1", "-g", "-UNDEBUG", f"-I{PROGRAMS}", *flags)
         texts = [path.read_text() for path in sources]
-        key = _key(build, command, *texts, _content_hash(PROGRAMS), _content_hash(EMULATOR / "include"))
+        key = _hash_of_folders(EMULATOR / "include", PROGRAMS)
 
         def make(partial: Path) -> None:
             _compile([*command, *map(str, [*sources, *objects]), "-o", str(partial), "-lpthread", "-ldl"])
 
-        return self._once(self.folder / str(build) / f"{name}-{key}", make)
+        target = _name(name, command, key, *texts, *map(str, objects))
+        return self._once(self.folder / str(build) / target, make)
 
 
 @pytest.fixture(scope="session")

@@ -78,13 +78,13 @@ def include(headers: list[str]) -> str:
     return "".join(f"#include <{header}>\n" for header in headers)
 
 
-@builds(Build("g++", 32), Build("clang++", 64))
+@builds(Build("g++", 64), Build("clang++", 32))
 def test_every_header_alone_and_twice(build: Build) -> None:
     for header in headers_of(build):
         compiles(build, include([header, header]), "-std=c++17")
 
 
-@builds(Build("g++", 32), Build("clang++", 64))
+@builds(Build("g++", 64), Build("clang++", 32))
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_before_and_after_the_standard_library(build: Build, standard: str) -> None:
     body = "using namespace std;\nint main() { return (int)max(1.0f, min(2.0, 3.0)) + (int)std::max(1, 2); }\n"

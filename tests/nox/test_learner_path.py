@@ -1,4 +1,4 @@
-"""The learner's path with real builds: the exercise fails as given, a right kernel passes, what is broken or gone is seen.
+"""The learner's path with real builds: the exercise fails as given, a right kernel passes, a broken one is explained.
 
 Uses the build folder that this run tests; nothing is configured by hand in between.
 """

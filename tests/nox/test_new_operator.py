@@ -15,12 +15,15 @@ from tasks.arguments import Options
 from tasks.project import ROOT, Failure, operators
 from tests.nox.conftest import RecordedSession
 
+# Other workers write there while the tree is copied.
+IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build*")
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what operators consist of."""
     for folder in ("operators", "runtime", "backends", "bindings", "tests"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "build*"))
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=IGNORED)
     return tmp_path
 
 

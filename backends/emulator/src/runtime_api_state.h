@@ -128,7 +128,9 @@ private:
 
 struct runtime_state {
     std::mutex mutex;
-    std::condition_variable changed;  // a task was queued or done, a stream destroyed
+    // A task was queued or done, a stream destroyed. A pointer, because a forked child cannot use one that others wait
+    // at.
+    std::condition_variable *changed = new std::condition_variable;
     stream default_stream;
     std::vector<stream *> streams;  // all that may still have work, the default stream first
     object_pool<stream> stream_pool;

@@ -14,6 +14,7 @@ namespace {
 
 // A forked child has no workers and none of its parent's work: queues are emptied as if everything were done.
 void start_again_in_child() {
+    state().changed = new std::condition_variable;
     for (stream *on : state().streams) {
         for (task &left : on->queue) left.done->done = true;
         if (on->running && on->tail) on->tail->done = true;
@@ -43,7 +44,7 @@ void forget_stream(stream *on) {
 void work_on_stream(stream *on) {
     std::unique_lock<std::mutex> lock(state().mutex);
     for (;;) {
-        state().changed.wait(
+        state().changed->wait(
             lock, [on] { return on->queue.empty() ? on->magic != stream::alive : all_done(on->queue.front().after); });
         if (on->queue.empty()) break;
         task current = std::move(on->queue.front());
@@ -55,7 +56,7 @@ void work_on_stream(stream *on) {
         lock.lock();
         on->running = false;
         mark_done(current.done);
-        state().changed.notify_all();
+        state().changed->notify_all();
     }
     forget_stream(on);
 }
@@ -128,14 +129,14 @@ completion_pointer enqueue(stream *on, std::function<void()> run, std::vector<co
     on->tail = std::make_shared<completion>();
     on->queue.push_back({std::move(run), std::move(implied), on->tail});
     ensure_worker(on);
-    state().changed.notify_all();
+    state().changed->notify_all();
     return on->tail;
 }
 
 void wait_for(const completion_pointer &awaited) {
     if (!awaited) return;
     std::unique_lock<std::mutex> lock(state().mutex);
-    state().changed.wait(lock, [&] { return awaited->done; });
+    state().changed->wait(lock, [&] { return awaited->done; });
 }
 
 void wait_for_all_streams() {
@@ -175,7 +176,7 @@ int destroy_stream(stream *on) {
     }
     on->magic = 0;
     if (on->has_worker) {
-        state().changed.notify_all();
+        state().changed->notify_all();
     } else {
         forget_stream(on);
     }
@@ -253,10 +254,10 @@ int reset_device() {
             on->queue.clear();
             if (on->capturing) on->capturing->invalid = true;
         }
-        state().changed.notify_all();
+        state().changed->notify_all();
     }
     std::unique_lock<std::mutex> lock(state().mutex);
-    state().changed.wait(lock, [] {
+    state().changed->wait(lock, [] {
         return std::none_of(state().streams.begin(), state().streams.end(),
                             [](const stream *on) { return on->running; });
     });

@@ -32,8 +32,8 @@ struct same {
 #define threadIdx (::oprt_emulator::vector_of(::oprt_emulator::thread_index()))
 #define blockIdx (::oprt_emulator::vector_of(::oprt_emulator::block_index()))
 // The extents of the one grid that runs in this module at a time. Objects and no macros, because host code likes to
-// call its own variables and fields by these names. Written between kernels only (runtime_api_kernels.cc), so const for all
-// who see them here.
+// call its own variables and fields by these names. Written between kernels only (runtime_api_kernels.cc), so const for
+// all who see them here.
 extern const dim3 gridDim __attribute__((visibility("hidden")));
 extern const dim3 blockDim __attribute__((visibility("hidden")));
 [[maybe_unused]] static const int warpSize = ::oprt_emulator::width_of_warp();

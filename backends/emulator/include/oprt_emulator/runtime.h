@@ -1,7 +1,7 @@
 // The emulator's runtime without a vendor's prefix: memory, streams, events, graphs, errors of the one emulated device.
-// runtime_api.h puts the vendors' names and types over it; src/runtime_api_*.cc implement it. Functions return the numbers
-// below, which CUDA and MACA share; each failing call also becomes the calling thread's last error. Safe from any host
-// thread.
+// runtime_api.h puts the vendors' names and types over it; src/runtime_api_*.cc implement it. Functions return the
+// numbers below, which CUDA and MACA share; each failing call also becomes the calling thread's last error. Safe from
+// any host thread.
 #pragma once
 
 #include <cstddef>

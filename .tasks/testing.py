@@ -129,7 +129,7 @@ def _test_device(session: nox.Session, options: Options, backends: Sequence[str]
     env = {**search, "CAMP_NOX": shlex.join(nox_command)}
     environment.run(session, "python", "-m", "pytest", *_pytest_arguments(options, backends, device), env=env)
     if _is_whole_run(options):
-        arguments = ["--op", "all", "--backend", ",".join(backends), "--device", device, "--mode", "bench"]
+        arguments = ["--op", "all", "--backend", ",".join(backends), "--device", device, "--mode", "bench", "--quick"]
         environment.run(session, "python", "-m", "tests.run_ops", *arguments, env=search)
         for backend in backends:
             _run_examples(session, device, configure.folder(session, backend), search)

@@ -36,14 +36,16 @@ struct operands {
 
 // Queue the operator on the stream of the current device (see module_table::set_device). plan is the plan struct of
 // operators/<op>/<op>.h.
-using launcher_function = oprt_status_t (*)(const void *plan, const operands &operands, oprt_stream_t stream, module_message &message);
+using launcher_function = oprt_status_t (*)(const void *plan, const operands &operands, oprt_stream_t stream,
+                                            module_message &message);
 
 struct launcher {
     const char *op;
     const char *technique;  // "" for the reference or the learner's kernel
-    const char *plan_hash;  // SHA-256 of operators/<op>/<op>.h and operators/shared/layout.h when this launcher was compiled
-    const char *path;       // absolute path of the kernel file
-    const char *sha256;     // of the kernel file
+    const char
+        *plan_hash;    // SHA-256 of operators/<op>/<op>.h and operators/shared/layout.h when this launcher was compiled
+    const char *path;  // absolute path of the kernel file
+    const char *sha256;  // of the kernel file
     launcher_function launch;
 };
 
@@ -69,8 +71,10 @@ struct module_table {
     oprt_status_t (*release)(void *pointer, module_message &message);
     // owner: the device index that owns the pointer, or -1 for memory this module does not know as its device memory.
     oprt_status_t (*pointer_device)(int32_t *owner, const void *pointer, module_message &message);
-    oprt_status_t (*copy)(void *destination, const void *source, size_t size_bytes, oprt_stream_t stream, module_message &message);
-    oprt_status_t (*fill)(void *pointer, int32_t value, size_t size_bytes, oprt_stream_t stream, module_message &message);
+    oprt_status_t (*copy)(void *destination, const void *source, size_t size_bytes, oprt_stream_t stream,
+                          module_message &message);
+    oprt_status_t (*fill)(void *pointer, int32_t value, size_t size_bytes, oprt_stream_t stream,
+                          module_message &message);
 
     oprt_status_t (*create_stream)(oprt_stream_t *stream, module_message &message);
     oprt_status_t (*destroy_stream)(oprt_stream_t stream, module_message &message);

@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="a technique, reference, or all; repeatable, or a comma list",
     )
+    result.add_argument("--quick", action="store_true", help="time the emulator's small shapes on a GPU too")
     result.add_argument(
         "--json", type=Path, metavar="FILE", help="write the benchmark's rows, samples and machine there"
     )
@@ -88,7 +89,7 @@ def _bench(arguments: argparse.Namespace) -> int:
         for name in techniques:
             if name not in ("all", "reference", *there):
                 raise UnavailableError(unknown("technique", name, ["all", "reference", *sorted(there)]))
-        bench(operator_runtime, ops, targets, techniques, arguments.json)
+        bench(operator_runtime, ops, targets, techniques, arguments.json, quick=arguments.quick)
     except (UnavailableError, BenchError, operator_runtime.OperatorRuntimeError) as error:
         print(f"run_ops.py: {error}", file=sys.stderr)
         return 1

@@ -14,7 +14,8 @@ template <int operand_count>
 struct layout {
     int64_t elements;  // product of shape; 0 when empty
     int32_t ndim;      // 0 to OPRT_MAX_DIMS
-    int32_t dense;     // 1 when each operand is the plain array of its elements: ndim is 0, or ndim is 1 and every stride is 1
+    int32_t
+        dense;  // 1 when each operand is the plain array of its elements: ndim is 0, or ndim is 1 and every stride is 1
     int64_t shape[OPRT_MAX_DIMS];
     int64_t strides[operand_count][OPRT_MAX_DIMS];  // in elements, any sign
 };
@@ -40,6 +41,7 @@ template <oprt_dtype_t... dtypes>
 struct dtype_list {};
 
 using floating_dtypes = dtype_list<OPRT_DTYPE_FLOAT16, OPRT_DTYPE_BFLOAT16, OPRT_DTYPE_FLOAT32, OPRT_DTYPE_FLOAT64>;
-using bits_dtypes = dtype_list<OPRT_DTYPE_BITS8, OPRT_DTYPE_BITS16, OPRT_DTYPE_BITS32, OPRT_DTYPE_BITS64, OPRT_DTYPE_BITS128>;
+using bits_dtypes =
+    dtype_list<OPRT_DTYPE_BITS8, OPRT_DTYPE_BITS16, OPRT_DTYPE_BITS32, OPRT_DTYPE_BITS64, OPRT_DTYPE_BITS128>;
 
 }  // namespace oprt

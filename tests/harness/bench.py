@@ -45,7 +45,7 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Workload:
-    """The shapes of one operator's benchmark; the emulator gets smaller ones."""
+    """The shapes of one operator's benchmark; the emulator and a quick run get smaller ones."""
 
     op: str
     emulator: Sequence[Case]
@@ -308,7 +308,7 @@ def _run_on_terminal(oprt: Any, jobs: Sequence[tuple[OperatorRecord, Case, Targe
 
 
 def jobs_for(
-    oprt: Any, ops: Sequence[str], targets: Sequence[Target], techniques: Sequence[str]
+    oprt: Any, ops: Sequence[str], targets: Sequence[Target], techniques: Sequence[str], *, quick: bool
 ) -> Iterator[tuple[OperatorRecord, Case, Target, str]]:
     """What to measure; the technique "all" stands for the reference and everything beside it."""
     for op in ops:
@@ -320,12 +320,18 @@ def jobs_for(
                 if "all" in techniques
                 else ["" if name == "reference" else name for name in techniques or ["reference"]]
             )
-            for case in workload.emulator if target.is_emulator else workload.gpu:
+            for case in workload.emulator if quick or target.is_emulator else workload.gpu:
                 yield from ((record, case, target, technique) for technique in asked if technique in known)
 
 
 def bench(
-    oprt: Any, ops: Sequence[str], targets: Sequence[Target], techniques: Sequence[str], json_path: Path | None
+    oprt: Any,
+    ops: Sequence[str],
+    targets: Sequence[Target],
+    techniques: Sequence[str],
+    json_path: Path | None,
+    *,
+    quick: bool = False,
 ) -> None:
     """Measure and print everything, emulator and GPU apart, and write the JSON file."""
     results: list[Result] = []
@@ -339,7 +345,7 @@ def bench(
                 print(f"  kernels of {line}")
         if is_emulator:
             print(EMULATOR_NOTE)
-        results += run(oprt, list(jobs_for(oprt, ops, group, techniques)))
+        results += run(oprt, list(jobs_for(oprt, ops, group, techniques, quick=quick)))
         print()
     if json_path is not None:
         json_path.write_text(json.dumps(document(oprt, targets, results), indent=1) + "\n")

@@ -77,11 +77,7 @@ typedef enum oprt_dtype_t {
 } oprt_dtype_t;
 
 /** Whose kernels run. AUTO: the first backend with a GPU, else the first with an emulator module. */
-typedef enum oprt_backend_t {
-    OPRT_BACKEND_AUTO = 0,
-    OPRT_BACKEND_NVIDIA = 1,
-    OPRT_BACKEND_METAX = 2
-} oprt_backend_t;
+typedef enum oprt_backend_t { OPRT_BACKEND_AUTO = 0, OPRT_BACKEND_NVIDIA = 1, OPRT_BACKEND_METAX = 2 } oprt_backend_t;
 
 /** Where kernels run. AUTO: the GPU where the backend has one, else the emulator. */
 typedef enum oprt_device_kind_t {

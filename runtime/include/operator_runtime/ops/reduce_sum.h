@@ -20,7 +20,9 @@ extern "C" {
  * in 63 bits), y with overlapping elements (stride 0 or interleaved, extent > 1). OPRT_ERR_UNSUPPORTED_DTYPE.
  * OPRT_ERR_INVALID_ARGUMENT also: axis out of range or given twice, axis_count below -1.
  */
-OPRT_API oprt_status_t oprt_create_reduce_sum_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y, const oprt_tensor_t *x, const int32_t *axes, int32_t axis_count);
+OPRT_API oprt_status_t oprt_create_reduce_sum_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y,
+                                                         const oprt_tensor_t *x, const int32_t *axes,
+                                                         int32_t axis_count);
 
 /** Bytes of workspace that oprt_execute_reduce_sum needs; 0 when it needs none. OPRT_ERR_INVALID_HANDLE: not a living reduce_sum descriptor. */
 OPRT_API oprt_status_t oprt_get_reduce_sum_workspace_size(oprt_descriptor_t descriptor, size_t *size_bytes);
@@ -37,8 +39,9 @@ OPRT_API oprt_status_t oprt_get_reduce_sum_workspace_size(oprt_descriptor_t desc
  * OPRT_ERR_INVALID_HANDLE: not a living reduce_sum descriptor. OPRT_ERR_INVALID_ARGUMENT: null, misaligned, overlapping or foreign
  * pointer. OPRT_ERR_INSUFFICIENT_WORKSPACE. OPRT_ERR_LAUNCH_FAILED. OPRT_ERR_KERNEL_FAULT: the device broke before.
  */
-OPRT_API oprt_status_t oprt_execute_reduce_sum(oprt_descriptor_t descriptor, void *workspace, size_t workspace_size_bytes,
-                                               void *y, const void *x, oprt_stream_t stream);
+OPRT_API oprt_status_t oprt_execute_reduce_sum(oprt_descriptor_t descriptor, void *workspace,
+                                               size_t workspace_size_bytes, void *y, const void *x,
+                                               oprt_stream_t stream);
 
 /** Free the descriptor; work already queued completes. Null succeeds. OPRT_ERR_INVALID_HANDLE: destroyed before, or not of reduce_sum. */
 OPRT_API oprt_status_t oprt_destroy_reduce_sum_descriptor(oprt_descriptor_t descriptor);

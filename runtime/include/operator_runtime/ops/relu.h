@@ -18,7 +18,8 @@ extern "C" {
  * OPRT_ERR_INVALID_ARGUMENT: null tensor, rank, shape, stride or size out of range (the product of the non-zero extents must fit
  * in 63 bits), y with overlapping elements (stride 0 or interleaved, extent > 1). OPRT_ERR_UNSUPPORTED_DTYPE.
  */
-OPRT_API oprt_status_t oprt_create_relu_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y, const oprt_tensor_t *x, double slope);
+OPRT_API oprt_status_t oprt_create_relu_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y,
+                                                   const oprt_tensor_t *x, double slope);
 
 /** Bytes of workspace that oprt_execute_relu needs; 0 when it needs none. OPRT_ERR_INVALID_HANDLE: not a living relu descriptor. */
 OPRT_API oprt_status_t oprt_get_relu_workspace_size(oprt_descriptor_t descriptor, size_t *size_bytes);

@@ -19,7 +19,8 @@ extern "C" {
  * in 63 bits), y with overlapping elements (stride 0 or interleaved, extent > 1). OPRT_ERR_UNSUPPORTED_DTYPE.
  * OPRT_ERR_INVALID_ARGUMENT also: axis out of range.
  */
-OPRT_API oprt_status_t oprt_create_softmax_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y, const oprt_tensor_t *x, int32_t axis);
+OPRT_API oprt_status_t oprt_create_softmax_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y,
+                                                      const oprt_tensor_t *x, int32_t axis);
 
 /** Bytes of workspace that oprt_execute_softmax needs; 0 when it needs none. OPRT_ERR_INVALID_HANDLE: not a living softmax descriptor. */
 OPRT_API oprt_status_t oprt_get_softmax_workspace_size(oprt_descriptor_t descriptor, size_t *size_bytes);

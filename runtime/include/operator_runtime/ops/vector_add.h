@@ -17,7 +17,8 @@ extern "C" {
  * OPRT_ERR_INVALID_ARGUMENT: null tensor, rank, shape, stride or size out of range (the product of the non-zero extents must fit
  * in 63 bits), y with overlapping elements (stride 0 or interleaved, extent > 1). OPRT_ERR_UNSUPPORTED_DTYPE.
  */
-OPRT_API oprt_status_t oprt_create_vector_add_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y, const oprt_tensor_t *a, const oprt_tensor_t *b);
+OPRT_API oprt_status_t oprt_create_vector_add_descriptor(oprt_descriptor_t *descriptor, const oprt_tensor_t *y,
+                                                         const oprt_tensor_t *a, const oprt_tensor_t *b);
 
 /** Bytes of workspace that oprt_execute_vector_add needs; 0 when it needs none. OPRT_ERR_INVALID_HANDLE: not a living vector_add descriptor. */
 OPRT_API oprt_status_t oprt_get_vector_add_workspace_size(oprt_descriptor_t descriptor, size_t *size_bytes);
@@ -34,8 +35,9 @@ OPRT_API oprt_status_t oprt_get_vector_add_workspace_size(oprt_descriptor_t desc
  * OPRT_ERR_INVALID_HANDLE: not a living vector_add descriptor. OPRT_ERR_INVALID_ARGUMENT: null, misaligned, overlapping or foreign
  * pointer. OPRT_ERR_INSUFFICIENT_WORKSPACE. OPRT_ERR_LAUNCH_FAILED. OPRT_ERR_KERNEL_FAULT: the device broke before.
  */
-OPRT_API oprt_status_t oprt_execute_vector_add(oprt_descriptor_t descriptor, void *workspace, size_t workspace_size_bytes,
-                                               void *y, const void *a, const void *b, oprt_stream_t stream);
+OPRT_API oprt_status_t oprt_execute_vector_add(oprt_descriptor_t descriptor, void *workspace,
+                                               size_t workspace_size_bytes, void *y, const void *a, const void *b,
+                                               oprt_stream_t stream);
 
 /** Free the descriptor; work already queued completes. Null succeeds. OPRT_ERR_INVALID_HANDLE: destroyed before, or not of vector_add. */
 OPRT_API oprt_status_t oprt_destroy_vector_add_descriptor(oprt_descriptor_t descriptor);

@@ -5,6 +5,7 @@ The rules stand in .ruff.toml, .clang-format and bindings/pyproject.toml; bindin
 
 from __future__ import annotations
 
+import re
 import typing
 from pathlib import Path
 
@@ -38,11 +39,17 @@ def lint(session: nox.Session, options: Options) -> None:
     for name, command in checks.items():
         status, output = environment.capture(session, *command, quiet=name == "clang-format")
         if status:
-            print("\n".join(output.splitlines()[:200]))
+            print("\n".join(_shortened(output)))
             problems.append(name)
     if problems:
         raise Failure(f"{', '.join(problems)} found something; nox -s lint -- --fix puts formats right")
     session.log(f"{len(sources)} C++ files and {', '.join(python)} are as they should be")
+
+
+def _shortened(output: str) -> list[str]:
+    """Of clang-format, which shows every place, the files only."""
+    files = re.findall(r"^(\S+?):\d+:\d+: error: code should be clang-formatted", output, re.MULTILINE)
+    return [f"{file} is not formatted" for file in dict.fromkeys(files)] or output.splitlines()[:200]
 
 
 def cpp_sources(root: Path) -> list[str]:

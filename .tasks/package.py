@@ -55,8 +55,9 @@ def package(session: nox.Session) -> None:
 
 
 def _build(session: nox.Session, hook: str) -> Path:
-    with session.chdir(ROOT / "bindings"):
-        status, output = environment.capture(session, "python", "-c", BUILD, hook, DISTRIBUTIONS, cwd=ROOT / "bindings")
+    session.log(f"{hook} of bindings/pyproject.toml")
+    folder = ROOT / "bindings"
+    status, output = environment.capture(session, "python", "-c", BUILD, hook, DISTRIBUTIONS, cwd=folder, quiet=True)
     if status:
         session.log(output)
         raise Failure(f"{hook} of bindings/pyproject.toml failed")

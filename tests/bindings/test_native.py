@@ -19,18 +19,10 @@ PACKAGE = ROOT / "bindings" / "operator_runtime"
 WHERE = "from operator_runtime import native; print(native.extension_path(), native.library_path())"
 
 
-def search_path(package_root: Path) -> str:
-    """PYTHONPATH with this package first; cffi and numpy may be on the rest of it."""
-    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    kept = [path for path in others if path and not Path(path, "operator_runtime").exists()]
-    return os.pathsep.join([str(package_root), *(str(Path(path).absolute()) for path in kept)])
-
-
 def python(code: str, package_root: Path, build_folders: str = "") -> subprocess.CompletedProcess[str]:
     """Run code with the package of one folder and nothing else of this tree in sight."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CAMP_", "PYTEST"))}
-    environment |= {"CAMP_BUILD_DIR": build_folders, "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= {"PYTHONPATH": search_path(package_root)}
+    environment |= {"PYTHONPATH": str(package_root), "CAMP_BUILD_DIR": build_folders, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-P", "-c", code],
         env=environment,
@@ -122,7 +114,7 @@ def test_an_operator_that_is_newer_than_the_build(oprt: Any) -> None:
 
 
 def test_python_m(oprt: Any) -> None:
-    environment = os.environ | {"PYTHONPATH": search_path(Path(oprt.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(oprt.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-m", "operator_runtime"], env=environment, capture_output=True, text=True, check=False
     )
@@ -137,7 +129,7 @@ def test_python_m(oprt: Any) -> None:
 
 def test_importing_brings_only_numpy(oprt: Any) -> None:
     show = "print(sorted({'ctypes', 'torch', 'cupy', 'ml_dtypes', 'numba'} & set(sys.modules)))"
-    environment = os.environ | {"PYTHONPATH": search_path(Path(oprt.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(oprt.__file__).parents[1])}
     ours, numpy = (
         subprocess.run(
             [sys.executable, "-c", f"import sys, {module}; {show}"],

@@ -16,6 +16,10 @@ import pytest
 from tests.harness.targets import ROOT
 
 PACKAGE = ROOT / "bindings" / "operator_runtime"
+# An editable install finds the package before PYTHONPATH does.
+FORGET_EDITABLE = (
+    "import sys; sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswith('_editable')]"
+)
 WHERE = "from operator_runtime import native; print(native.extension_path(), native.library_path())"
 
 
@@ -24,7 +28,7 @@ def python(code: str, package_root: Path, build_folders: str = "") -> subprocess
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CAMP_", "PYTEST"))}
     environment |= {"PYTHONPATH": str(package_root), "CAMP_BUILD_DIR": build_folders, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        [sys.executable, "-P", "-c", code],
+        [sys.executable, "-P", "-c", f"{FORGET_EDITABLE}\n{code}"],
         env=environment,
         cwd=package_root,
         capture_output=True,

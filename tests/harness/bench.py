@@ -262,7 +262,7 @@ COLUMNS: tuple[tuple[str, int, Callable[[Result], str]], ...] = (
     ("dtype", 8, lambda result: result.dtype),
     ("time", 9, lambda result: _duration(result.time_us)),
     ("spread", 6, lambda result: f"{100 * result.spread_us / result.time_us:.0f} %"),
-    ("GB/s", 6, lambda result: f"{result.bandwidth_gb_s:.{0 if result.bandwidth_gb_s >= 100 else 3}g}"),
+    ("GB/s", 6, lambda result: f"{result.bandwidth_gb_s:{'.0f' if result.bandwidth_gb_s >= 100 else '.3g'}}"),
     ("NumPy", 9, lambda result: _duration(result.numpy_us)),
     ("ratio", 6, lambda result: "-" if result.ratio is None else f"{result.ratio:.3g}"),
 )

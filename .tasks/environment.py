@@ -62,6 +62,7 @@ VARIABLES = (
     Variable("BUILD_DIR", "build-<backend>", "build folder; for one backend at a time"),
     Variable("CAMP_BUILD_DIR", "", "folders where Python and the library look for built files first"),
     Variable("CAMP_DEVICE", "auto", "device where --device is not given"),
+    Variable("CAMP_LAUNCH_OVERLAP", "0", "1: kernels that can may start before those in front of them have ended"),
     Variable("CAMP_KERNELS", "", "folder of the learner's kernels, as --kernels DIR"),
     Variable("CAMP_SANITIZE", "0", "reserved for the instrumented emulator"),
     Variable("CAMP_EMULATOR_THREADS", "cores", "threads of the emulator"),

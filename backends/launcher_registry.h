@@ -16,11 +16,13 @@ template <oprt_dtype_t dtype>
 struct element_type;
 
 // Keep a failed launch for the execute that the calling thread is in; the first one of an execute counts. launch()
-// calls it. call: what failed ("cudaLaunchKernelExC"); code, name, text: the vendor's error.
+// calls it. call: the step that failed ("launch", "allow_dynamic_shared"); code, name, text: the vendor's error.
 void record_launch_error(const char *call, int code, const char *name, const char *text);
 
-// Before a launcher: forget older failures of this thread, refuse a device that is broken already.
-oprt_status_t begin_launch(module_message &message);
+// Before a launcher: forget older failures of this thread, refuse a device that is broken already. overlap: what
+// launch_overlapping may do until the next begin_launch of this thread.
+oprt_status_t begin_launch(bool overlap, module_message &message);
+bool is_overlap_wanted();
 // After it: what launch() recorded, else what the vendor's runtime kept of a plain <<<>>> launch.
 oprt_status_t end_launch(module_message &message);
 // What to answer for a plan whose dtype has no instance, and for an exception in a launcher.
@@ -49,7 +51,7 @@ template <typename Call>
 oprt_status_t run_launcher(const void *plan_pointer, const operands &operands, oprt_stream_t stream,
                            module_message &message) {
     const auto &plan = *static_cast<const typename Call::plan_type *>(plan_pointer);
-    if (const oprt_status_t status = begin_launch(message); status != OPRT_SUCCESS) return status;
+    if (const oprt_status_t status = begin_launch(operands.overlap, message); status != OPRT_SUCCESS) return status;
     try {
         if (!run_for_dtype<Call>(typename Call::plan_type::dtypes{}, plan, operands, stream)) {
             return refuse_dtype(plan.dtype, message);

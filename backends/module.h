@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "operator_runtime/device.h"
+#include "operator_runtime/probe.h"
 #include "operator_runtime/types.h"
 
 namespace oprt {
@@ -23,6 +24,7 @@ struct module_message {
 struct operands {
     void *const *pointers;
     void *workspace;
+    bool overlap;  // kernels that can may start before those in front of them have ended (backends/launch.h)
 
     template <typename T>
     T *output(int index) const {
@@ -56,7 +58,6 @@ struct module_table {
     const char *interface_hash;  // generated/interface.h; compared as text, a difference refuses the module
     const char *backend;         // "nvidia" or "metax"
     const char *device_kind;     // "gpu" or "emulator"
-    const char *build_information;
 
     // Device count; OPRT_ERR_DEVICE_UNAVAILABLE with the vendor's reason when there is no usable driver.
     oprt_status_t (*device_count)(int32_t *count, module_message &message);
@@ -69,7 +70,8 @@ struct module_table {
 
     oprt_status_t (*allocate)(void **pointer, size_t size_bytes, module_message &message);
     oprt_status_t (*release)(void *pointer, module_message &message);
-    // owner: the device index that owns the pointer, or -1 for memory this module does not know as its device memory.
+    // owner: the index of the only device that the memory at the pointer is for; -1 for managed and host memory, and for
+    // what the vendor does not know.
     oprt_status_t (*pointer_device)(int32_t *owner, const void *pointer, module_message &message);
     oprt_status_t (*copy)(void *destination, const void *source, size_t size_bytes, oprt_stream_t stream,
                           module_message &message);
@@ -93,6 +95,13 @@ struct module_table {
     oprt_status_t (*end_capture)(oprt_graph_t *graph, oprt_stream_t stream, module_message &message);
     oprt_status_t (*launch_graph)(oprt_graph_t graph, oprt_stream_t stream, module_message &message);
     oprt_status_t (*destroy_graph)(oprt_graph_t graph, module_message &message);
+
+    // See operator_runtime/probe.h. Arguments are right: a probe that exists, a variant below its count.
+    oprt_status_t (*probe_variant_count)(int32_t *count, oprt_probe_t probe, module_message &message);
+    oprt_status_t (*run_probe)(oprt_probe_t probe, int32_t variant, void *destination, const void *source,
+                               size_t size_bytes, oprt_stream_t stream, module_message &message);
+    oprt_status_t (*measure_launches)(double *samples_us, int32_t samples, int32_t burst, oprt_stream_t stream,
+                                      module_message &message);
 
     // Launchers in a stable order (operator, then technique). Null past the end.
     const launcher *(*launcher_at)(int32_t index);

@@ -1,7 +1,7 @@
 // The module table over a vendor's runtime: memory, streams, events, graphs and the list of launchers. Compiled once
 // for each module (CUDA, MACA, or either's stand-in on the emulator) through OPRT_VENDOR of oprt_vendor.h, so that no
-// backend has its own copy. Leaves validation, handles and ownership to runtime/src; here a call is made, its error is
-// translated and then cleared.
+// backend has its own copy. Leaves validation, handles and ownership to runtime/src, kernels to probes.cc and the
+// operators; here a call is made, its error is translated and then cleared.
 #include <oprt_vendor.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "backends/launcher_registry.h"
 #include "backends/module.h"
+#include "backends/probes.h"
 #include "interface.h"
 
 #define OPRT_TEXT_OF(...) #__VA_ARGS__
@@ -274,6 +275,7 @@ struct launch_error {
 };
 
 thread_local launch_error last_launch_error;
+thread_local bool overlap_wanted = false;
 
 // A launch that was refused, as opposed to a device that broke before it.
 oprt_status_t launch_status_of(int code) {
@@ -290,7 +292,6 @@ constexpr module_table table = {
 #else
     "gpu",
 #endif
-    "compiler: " OPRT_BUILD_COMPILER "\noptions: " OPRT_BUILD_OPTIONS,
     device_count,
     set_device,
     device_properties,
@@ -316,6 +317,9 @@ constexpr module_table table = {
     end_capture,
     launch_graph,
     destroy_graph,
+    probe_variant_count,
+    run_probe,
+    measure_launches,
     launcher_at,
 };
 
@@ -333,12 +337,15 @@ void record_launch_error(const char *call, int code, const char *name, const cha
 
 // Older errors are forgotten so that this launch is not blamed for them; a fault is not: nothing runs on that device
 // any more.
-oprt_status_t begin_launch(module_message &message) {
+oprt_status_t begin_launch(bool overlap, module_message &message) {
     last_launch_error.code = 0;
+    overlap_wanted = overlap;
     const error_t left = OPRT_VENDOR(GetLastError)();
     if (status_of(static_cast<int>(left)) != OPRT_ERR_KERNEL_FAULT) return OPRT_SUCCESS;
     return translate(left, "a kernel before this launch", message);
 }
+
+bool is_overlap_wanted() { return overlap_wanted; }
 
 oprt_status_t end_launch(module_message &message) {
     const error_t left = OPRT_VENDOR(GetLastError)();

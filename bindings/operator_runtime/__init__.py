@@ -32,7 +32,16 @@ from operator_runtime.information import (
 )
 from operator_runtime.ops import *  # noqa: F403 - the operators are found, not listed
 from operator_runtime.prepared import Prepared
-from operator_runtime.selection import backends, get_backend, get_device, set_backend, set_device, technique
+from operator_runtime.probe import measure_launches, probe_variants, run_probe
+from operator_runtime.selection import (
+    backends,
+    get_backend,
+    get_device,
+    launch_overlap,
+    set_backend,
+    set_device,
+    technique,
+)
 from operator_runtime.stream import Event, Stream
 from operator_runtime.tensor import Tensor, empty, from_numpy
 
@@ -59,8 +68,12 @@ __all__ = [
     "get_backend",
     "get_device",
     "kernels",
+    "launch_overlap",
+    "measure_launches",
     "module_path",
     "operators",
+    "probe_variants",
+    "run_probe",
     "set_backend",
     "set_device",
     "synchronize",

@@ -39,7 +39,7 @@ class SupportsCudaArray(Protocol):
 ArrayT = TypeVar("ArrayT", Tensor, NDArray[Any], SupportsDlpack, SupportsCudaArray)
 
 
-class _Where(NamedTuple):
+class Where(NamedTuple):
     """Which argument of which operator is being read; the beginning of every message."""
 
     operator: str
@@ -50,18 +50,22 @@ class _Where(NamedTuple):
 
 
 _OWN = __package__
-_Reader = Callable[[Any, _Where], Operand]
+_Reader = Callable[[Any, Where], Operand]
 
 
 def read(array: object, operator: str, argument: str, code: int | None = None) -> Operand:
     """The operand of an array. code, when given, says what its bits are."""
-    where = _Where(operator, argument)
+    return read_at(array, Where(operator, argument), code)
+
+
+def read_at(array: object, where: Where, code: int | None = None) -> Operand:
+    """The same, for who reads the same argument again and again."""
     reader = _readers.get(type(array)) or _find_reader(array, where)
     operand = reader(array, where)
     return operand if code is None or code == operand.code else _reinterpreted(operand, code, where)
 
 
-def _reinterpreted(operand: Operand, code: int, where: _Where) -> Operand:
+def _reinterpreted(operand: Operand, code: int, where: Where) -> Operand:
     if not dtypes.is_opaque(operand.code) or dtypes.SIZES_BYTES[operand.code] != dtypes.SIZES_BYTES[code]:
         raise OperatorTypeError(
             f"{where} holds {operand.numpy_dtype}, dtype says {dtypes.NAMES[code]}; arrays are not converted, and only"
@@ -71,7 +75,7 @@ def _reinterpreted(operand: Operand, code: int, where: _Where) -> Operand:
     return dataclasses.replace(operand, code=code)
 
 
-def _find_reader(array: object, where: _Where) -> _Reader:
+def _find_reader(array: object, where: Where) -> _Reader:
     """The reader for a type, by its base classes and protocols; remembered."""
     kind = type(array)
     torch = sys.modules.get("torch")
@@ -101,17 +105,17 @@ def _a(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def _read_tensor(array: Tensor, where: _Where) -> Operand:
+def _read_tensor(array: Tensor, where: Where) -> Operand:
     if not array._memory._open:  # not the property: this runs for every operand of every call
         raise invalid(f"{where} was closed")
     return array._operand
 
 
-def _read_numpy(array: Any, where: _Where) -> Operand:
+def _read_numpy(array: Any, where: Where) -> Operand:
     return _host_operand(array, np.asarray(array), "numpy", where)
 
 
-def _host_operand(array: object, host: NDArray[Any], library: str, where: _Where, code: int | None = None) -> Operand:
+def _host_operand(array: object, host: NDArray[Any], library: str, where: Where, code: int | None = None) -> Operand:
     dtype = host.dtype
     element = dtypes.element_of(dtype)
     if element is None:
@@ -125,7 +129,7 @@ def _host_operand(array: object, host: NDArray[Any], library: str, where: _Where
     return Operand(array, library, code, host.shape, strides, dtype, host=host, writable=writable)
 
 
-def _no_counterpart(dtype: np.dtype[Any], where: _Where) -> OperatorTypeError:
+def _no_counterpart(dtype: np.dtype[Any], where: Where) -> OperatorTypeError:
     if not dtype.isnative:
         reason = f"holds {dtype.name} in the other byte order; convert it with astype"
     elif dtype.hasobject:
@@ -135,7 +139,7 @@ def _no_counterpart(dtype: np.dtype[Any], where: _Where) -> OperatorTypeError:
     return OperatorTypeError(f"{where} {reason}", Status.UNSUPPORTED_DTYPE)
 
 
-def _read_torch(array: Any, where: _Where) -> Operand:
+def _read_torch(array: Any, where: Where) -> Operand:
     torch = sys.modules["torch"]
     if array.requires_grad:
         raise wrong_type(f"{where} is a torch tensor that requires grad; operators have no gradient, pass .detach()")
@@ -160,7 +164,7 @@ def _read_torch(array: Any, where: _Where) -> Operand:
     return Operand(array, "torch", code, shape, strides, dtypes.numpy_dtype(code), pointer, place)
 
 
-def _read_cuda_array(array: Any, where: _Where) -> Operand:
+def _read_cuda_array(array: Any, where: Where) -> Operand:
     interface = array.__cuda_array_interface__
     if interface.get("mask") is not None:
         raise wrong_type(f"{where} has a mask, which would be lost")
@@ -184,7 +188,7 @@ def _read_cuda_array(array: Any, where: _Where) -> Operand:
     )
 
 
-def _read_dlpack(array: Any, where: _Where) -> Operand:
+def _read_dlpack(array: Any, where: Where) -> Operand:
     from operator_runtime import dlpack  # rarely needed, and it brings ctypes
 
     if dlpack.is_host(array.__dlpack_device__()):

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from operator_runtime import arrays, dtypes, graph, layout
-from operator_runtime.descriptors import Descriptor, Functions, Signature, cached
+from operator_runtime._native import ffi
+from operator_runtime.descriptors import Descriptor, Functions, cached, find
 from operator_runtime.errors import OperatorRuntimeError, Status, invalid, wrong_type
 from operator_runtime.layout import Shape
-from operator_runtime.operand import Operand
+from operator_runtime.operand import Operand, Signature
 from operator_runtime.prepared import Prepared
 from operator_runtime.selection import ANY_BACKEND, Place, choose, defaults, resolve
 from operator_runtime.staging import Staging
@@ -56,6 +57,8 @@ class Operator:
     ) -> None:
         self.name = name
         self._input_names = tuple(inputs)
+        self._inputs_at = [arrays.Where(name, each) for each in inputs]
+        self._output_at = arrays.Where(name, "out")
         self._result_shape = result_shape
         self._c_arguments = c_arguments
         self._functions: Functions | None = None
@@ -75,6 +78,9 @@ class Operator:
 
         parameters have to be hashable and to differ, as dictionary keys, wherever the operator differs.
         """
+        if type(out) is Tensor and dtype is None and backend is None and device is None:  # noqa: SIM102
+            if self._run_again(out, arguments, parameters, stream):
+                return out
         inputs, code = self._read_inputs(arguments, dtype)
         output = None if out is None else self._read_output(out, code)
         place = self._place(inputs, output, backend, device, stream)
@@ -82,17 +88,47 @@ class Operator:
             return self._call_on_host(inputs, output, parameters, place, stream)
         if output is None:
             shape = self._result_shape([operand.shape for operand in inputs], parameters)
-            wanted = (inputs[0].code, shape, layout.contiguous_strides(shape))
+            wanted = Signature.of(inputs[0].code, shape, layout.contiguous_strides(shape))
         else:
             wanted = output.signature
         descriptor = self._descriptor(place, [wanted, *(operand.signature for operand in inputs)], parameters, inputs)
         if output is None:
-            out = arrays.new_result(inputs[0], wanted[1], place)
-            output = arrays.read(out, self.name, "out", wanted[0])
-        queue = self._stream([*inputs, output], place, stream)
-        descriptor.run([output.pointer, *(operand.pointer for operand in inputs)], queue)
-        _note_use([out, *arguments], queue, descriptor)
+            out = arrays.new_result(inputs[0], wanted.shape, place)
+            output = arrays.read_at(out, self._output_at, wanted.code)
+        queue = stream_of_call(self.name, [*inputs, output], place, stream)
+        descriptor.run([output.pointer, *(operand.pointer for operand in inputs)], queue.cdata, queue.key)
+        note_use([out, *arguments], queue, descriptor)
         return out
+
+    def _run_again(self, out: Tensor, arguments: Sequence[Any], parameters: Parameters, stream: object) -> bool:
+        """The usual call, made short: open tensors of one place, for whose layouts this thread has a descriptor.
+
+        Whatever else a call may be is left, by answering False, to the long way, which says what is wrong with it.
+        """
+        if graph.current.graph is not None or not out._memory._open:
+            return False
+        output, memories = out._operand, [out._memory]
+        place, pointers = output.place, [output.pointer]
+        key = [self.name, place, defaults.kernels, parameters, output.signature]
+        for array in arguments:
+            if type(array) is not Tensor or array._operand.place is not place or not array._memory._open:
+                return False
+            operand = array._operand
+            key.append(operand.signature)
+            pointers.append(operand.pointer)
+            memories.append(array._memory)
+        queue, stream_key, last_stream = ffi.NULL, 0, 0
+        if stream is not None:
+            if type(stream) is not Stream or not stream._open or stream.place is not place:
+                return False
+            queue, stream_key, last_stream = stream._cdata, -stream.serial, stream
+        descriptor = find(tuple(key))
+        if descriptor is None:
+            return False
+        descriptor.run(pointers, queue, stream_key)
+        for memory in memories:
+            memory.last_stream = last_stream
+        return True
 
     def prepare(
         self,
@@ -110,11 +146,11 @@ class Operator:
         output = self._read_output(out, code)
         operands = [output, *inputs]
         place = self._place(inputs, output, backend, device, stream)
-        queue = self._stream(operands, place, stream)
+        queue = stream_of_call(self.name, operands, place, stream)
         borrowed = [out, *arguments]
         if output.host is None:
             descriptor = self._new_descriptor(place, [operand.signature for operand in operands], parameters, operands)
-            _note_use(borrowed, queue, descriptor)
+            note_use(borrowed, queue, descriptor)
             pointers = [operand.pointer for operand in operands]
             return Prepared(self.name, descriptor, pointers, queue, borrowed, None)
         staging = self._staging(operands, parameters, place)
@@ -123,11 +159,11 @@ class Operator:
 
     def _read_inputs(self, arguments: Sequence[Any], dtype: object) -> tuple[list[Operand], int | None]:
         code = None if dtype is None else dtypes.parse(dtype).code
-        named = zip(arguments, self._input_names, strict=True)
-        return [arrays.read(array, self.name, name, code) for array, name in named], code
+        placed = zip(arguments, self._inputs_at, strict=True)
+        return [arrays.read_at(array, where, code) for array, where in placed], code
 
     def _read_output(self, out: Any, code: int | None) -> Operand:
-        output = arrays.read(out, self.name, "out", code)
+        output = arrays.read_at(out, self._output_at, code)
         if not output.writable:
             raise invalid(f"{self.name}: out is read-only")
         return output
@@ -136,40 +172,21 @@ class Operator:
         self, inputs: Sequence[Operand], output: Operand | None, backend: str | None, device: str | None, stream: object
     ) -> Place:
         operands = inputs if output is None else [*inputs, output]
-        first = operands[0].place
+        on_host = operands[0].place is None
         for operand in operands:
-            if (operand.place is None) is not (first is None):
+            if (operand.place is None) is not on_host:
                 raise self._mixed(operands)
-        if first is not None and backend is None and device is None and first.backend != ANY_BACKEND:
-            return first  # the usual call, spared the choice
-        stream_place = stream.place if isinstance(stream, Stream) else None
-        return resolve(choose(backend, device, *(operand.place for operand in operands), stream_place))
+        return place_of_call(operands, backend, device, stream)
 
     def _mixed(self, operands: Sequence[Operand]) -> OperatorRuntimeError:
         memories = ("host memory" if operand.place is None else "device memory" for operand in operands)
         there = ", ".join(map(" is in ".join, zip([*self._input_names, "out"], memories, strict=False)))
         return wrong_type(f"{self.name}: {there}; move one with from_numpy() or .numpy()")
 
-    def _stream(self, operands: Sequence[Operand], place: Place, stream: object) -> StreamOfCall:
-        """The argument, else the current stream of the library that made an array, else what its interface names."""
-        if stream is not None:
-            queue = stream_of_argument(stream, place, self.name)
-        else:
-            queue = DEFAULT_STREAM
-            for operand in operands:
-                handle = arrays.current_stream(operand)
-                if handle is not None:
-                    queue = StreamOfCall.of(handle)
-                    break
-        for operand in operands:
-            if operand.ready_on is not None and operand.host is None:
-                order(operand.ready_on, queue.stream, place)
-        return queue
-
     def _descriptor(
         self, place: Place, signatures: Sequence[Signature], parameters: Parameters, operands: Sequence[Operand]
     ) -> Descriptor:
-        key = (self.name, place, defaults.technique, parameters, *signatures)
+        key = (self.name, place, defaults.kernels, parameters, *signatures)
         return cached(key, lambda: self._new_descriptor(place, signatures, parameters, operands))
 
     def _new_descriptor(
@@ -198,26 +215,52 @@ class Operator:
             raise invalid(f"{self.name}: host arrays cannot be captured in a graph; use tensors in device memory")
         if output is None:
             shape = self._result_shape([operand.shape for operand in inputs], parameters)
-            wanted = (inputs[0].code, shape, layout.contiguous_strides(shape))
+            wanted = Signature.of(inputs[0].code, shape, layout.contiguous_strides(shape))
             self._descriptor(place, [wanted, *(operand.signature for operand in inputs)], parameters, inputs)
-            output = arrays.read(arrays.new_result(inputs[0], shape, place), self.name, "out", inputs[0].code)
-        queue = self._stream(inputs, place, stream)
+            output = arrays.read_at(arrays.new_result(inputs[0], shape, place), self._output_at, inputs[0].code)
+        queue = stream_of_call(self.name, inputs, place, stream)
         staging = self._staging([output, *inputs], parameters, place)
         descriptor = self._descriptor(place, staging.signatures, parameters, inputs)
         try:
             pointers = staging.allocate(place)
             staging.bring_in(queue.cdata)
-            descriptor.run(pointers, queue)
+            descriptor.run(pointers, queue.cdata, queue.key)
             staging.bring_back(queue.cdata)
         finally:
             staging.close()
         return output.array
 
 
-def _note_use(used: Sequence[Any], stream: StreamOfCall, descriptor: Descriptor) -> None:
+def place_of_call(operands: Sequence[Operand], backend: str | None, device: str | None, stream: object) -> Place:
+    """Where a call runs: what was named, else where its operands or its stream are, else the thread's default."""
+    first = operands[0].place
+    if first is not None and backend is None and device is None and first.backend != ANY_BACKEND:
+        return first  # the usual call, spared the choice
+    stream_place = stream.place if isinstance(stream, Stream) else None
+    return resolve(choose(backend, device, *(operand.place for operand in operands), stream_place))
+
+
+def stream_of_call(operator: str, operands: Sequence[Operand], place: Place, stream: object) -> StreamOfCall:
+    """The argument, else the current stream of the library that made an array, else what its interface names."""
+    if stream is not None:
+        queue = stream_of_argument(stream, place, operator)
+    else:
+        queue = DEFAULT_STREAM
+        for operand in operands:
+            handle = arrays.current_stream(operand)
+            if handle is not None:
+                queue = StreamOfCall.of(handle)
+                break
+    for operand in operands:
+        if operand.ready_on is not None and operand.host is None:
+            order(operand.ready_on, queue.stream, place)
+    return queue
+
+
+def note_use(used: Sequence[Any], stream: StreamOfCall, *kept: object) -> None:
     """Remember what other libraries, and a graph that is being captured, have to know about a call."""
     for array in used:
         if type(array) is Tensor:
             array._memory.last_stream = stream.stream
     if graph.current.graph is not None:
-        graph.current.graph.keep(descriptor, *used)
+        graph.current.graph.keep(*kept, *used)

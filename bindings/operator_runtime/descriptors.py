@@ -14,14 +14,12 @@ from typing import Any
 
 from operator_runtime import native
 from operator_runtime._native import CData, ffi, lib
-from operator_runtime.errors import OperatorFailure, Status, check, invalid
-from operator_runtime.layout import Shape
+from operator_runtime.errors import OperatorFailure, Status, check, invalid, raise_status
+from operator_runtime.operand import Signature
 from operator_runtime.selection import Place, selected
-from operator_runtime.stream import StreamOfCall
 from operator_runtime.tensor import Memory
 
-# dtype, shape and strides of one operand.
-Signature = tuple[int, Shape, Shape]
+_NULL = ffi.NULL
 _MAX_DIMS = lib.OPRT_MAX_DIMS
 _TENSOR_BYTES = ffi.sizeof("oprt_tensor_t")
 # Kept for each thread; the least recently used goes first. A workspace is as long-lived as its descriptor.
@@ -57,7 +55,7 @@ class Functions:
 
 
 def _tensor(signature: Signature) -> CData:
-    code, shape, strides = signature
+    code, shape, strides = signature.code, signature.shape, signature.strides
     # C refuses more dimensions than fit by their number alone.
     return ffi.new(
         "oprt_tensor_t *", (_TENSOR_BYTES, code, len(shape), list(shape[:_MAX_DIMS]), list(strides[:_MAX_DIMS]))
@@ -92,21 +90,25 @@ class Descriptor:
         check(functions.get_workspace_size(self.handle, size))
         self.workspace_size_bytes = int(size[0])
 
-    def workspace(self, stream: StreamOfCall) -> CData:
-        """Scratch memory for a stream; work of other streams never meets it."""
+    def workspace(self, stream_key: int) -> CData:
+        """Scratch memory for a stream (StreamOfCall.key); work of other streams never meets it."""
         if not self.workspace_size_bytes:
             return ffi.NULL
-        memory = self._workspaces.pop(stream.key, None)
+        memory = self._workspaces.pop(stream_key, None)
         if memory is None:
             memory = Memory(self.workspace_size_bytes, self.place, warns=False)
             if len(self._workspaces) >= _WORKSPACES_PER_DESCRIPTOR:
                 self._workspaces.popitem(last=False)
-        self._workspaces[stream.key] = memory
+        self._workspaces[stream_key] = memory
         return memory.pointer
 
-    def run(self, pointers: Sequence[CData], stream: StreamOfCall) -> None:
+    def run(self, pointers: Sequence[CData], stream: CData, stream_key: int) -> None:
         """Queue the operator."""
-        check(self.execute(self.handle, self.workspace(stream), self.workspace_size_bytes, *pointers, stream.cdata))
+        size_bytes = self.workspace_size_bytes
+        workspace = self.workspace(stream_key) if size_bytes else _NULL
+        status = self.execute(self.handle, workspace, size_bytes, *pointers, stream)
+        if status:
+            raise_status(status)
 
     def release(self) -> None:
         """Free the descriptor and its workspaces now."""
@@ -129,15 +131,22 @@ class _Cache(threading.local):
 _cache = _Cache()
 
 
-def cached(key: object, make: Callable[[], Descriptor]) -> Descriptor:
-    """The thread's descriptor for a key, made if it is not there."""
+def find(key: object) -> Descriptor | None:
+    """The thread's descriptor for a key, if it is there."""
     descriptors = _cache.descriptors
     descriptor = descriptors.get(key)
+    if descriptor is not None:
+        descriptors.move_to_end(key)
+    return descriptor
+
+
+def cached(key: object, make: Callable[[], Descriptor]) -> Descriptor:
+    """The thread's descriptor for a key, made if it is not there."""
+    descriptor = find(key)
     if descriptor is None:
         descriptor = make()
+        descriptors = _cache.descriptors
         while len(descriptors) >= DESCRIPTORS_PER_THREAD:
             descriptors.popitem(last=False)
         descriptors[key] = descriptor
-    else:
-        descriptors.move_to_end(key)
     return descriptor

@@ -6,7 +6,7 @@ Reading arrays into this form is for arrays.py; bringing host memory to the devi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,32 @@ from numpy.typing import NDArray
 from operator_runtime._native import CData, ffi
 from operator_runtime.layout import Shape
 from operator_runtime.selection import Place
+
+
+class Signature:
+    """dtype, shape and strides of one operand: all that a descriptor depends on.
+
+    Equal ones are one object, so that looking a descriptor up compares addresses. The exception are those from before
+    the table of them was emptied, for which a descriptor is made once more.
+    """
+
+    __slots__ = ("code", "shape", "strides")
+    _made: ClassVar[dict[tuple[int, Shape, Shape], Signature]] = {}
+    _MOST = 4096
+
+    def __init__(self, code: int, shape: Shape, strides: Shape) -> None:
+        self.code, self.shape, self.strides = code, shape, strides
+
+    @classmethod
+    def of(cls, code: int, shape: Shape, strides: Shape) -> Signature:
+        """The signature with these values."""
+        values = code, shape, strides
+        found = cls._made.get(values)
+        if found is None:
+            if len(cls._made) >= cls._MOST:
+                cls._made.clear()
+            found = cls._made.setdefault(values, cls(*values))
+        return found
 
 
 @dataclass(slots=True)
@@ -31,7 +57,7 @@ class Operand:
     host: NDArray[Any] | None = None  # host memory, with this dtype, shape and strides
     writable: bool = True
     ready_on: int | None = None  # the stream that last wrote it, where the array's interface tells one
-    signature: tuple[int, Shape, Shape] = field(init=False)  # all that a descriptor depends on
+    signature: Signature = field(init=False)
 
     def __post_init__(self) -> None:
-        self.signature = self.code, self.shape, self.strides
+        self.signature = Signature.of(self.code, self.shape, self.strides)

@@ -51,7 +51,7 @@ class Prepared(Owner):
         self._borrowed = borrowed
         self._staging = staging
         self._lock = threading.Lock()
-        workspace, size_bytes = descriptor.workspace(stream), descriptor.workspace_size_bytes
+        workspace, size_bytes = descriptor.workspace(stream.key), descriptor.workspace_size_bytes
         execute = functools.partial(
             descriptor.execute, descriptor.handle, workspace, size_bytes, *pointers, stream.cdata
         )

@@ -87,13 +87,29 @@ def parse_device(name: str | None, origin: str = "device") -> tuple[int, int]:
     raise invalid(f"unknown {origin} {name!r}; known: {', '.join(_KIND_NAMES.values())}, gpu:N")
 
 
+class KernelChoice(NamedTuple):
+    """Which kernels a descriptor gets, and whether they may overlap those before them."""
+
+    technique: str | None
+    launch_overlap: bool
+
+
+def _launch_overlap_of_c() -> bool:
+    enabled = ffi.new("int32_t *")
+    check(lib.oprt_get_launch_overlap(enabled))
+    return bool(enabled[0])
+
+
 class _Defaults(threading.local):
-    """What a thread selected. It starts with backend auto, the device of CAMP_DEVICE and the reference kernels."""
+    """What a thread selected.
+
+    It starts with backend auto, the device of CAMP_DEVICE, the reference kernels, the overlap of CAMP_LAUNCH_OVERLAP.
+    """
 
     def __init__(self) -> None:
         self.backend = ANY_BACKEND
         self.kind, self.index = parse_device(os.environ.get("CAMP_DEVICE") or None, "CAMP_DEVICE")
-        self.technique: str | None = None
+        self.kernels = KernelChoice(None, _launch_overlap_of_c())
         self.active: Place | None = None  # what C has selected, where that is not the above
 
 
@@ -240,7 +256,7 @@ def technique(name: str | None) -> Iterator[None]:
     ...     oprt.relu(x)
     array([0., 2.], dtype=float32)
     """
-    before = defaults.technique
+    before = defaults.kernels.technique
     _set_technique(name or None)
     try:
         yield
@@ -250,7 +266,39 @@ def technique(name: str | None) -> Iterator[None]:
 
 def _set_technique(name: str | None) -> None:
     check(lib.oprt_set_technique(ffi.NULL if name is None else name.encode()))
-    defaults.technique = name
+    defaults.kernels = defaults.kernels._replace(technique=name)
+
+
+@contextmanager
+def launch_overlap(enabled: bool) -> Iterator[None]:
+    """Let kernels start before those in front of them in the stream have ended, for the calls made inside.
+
+    It saves time between short kernels and changes no result: such a kernel waits before it touches memory. Prepared
+    operators keep what was chosen when they were made. Kernels and devices that cannot overlap start in order.
+
+    Parameters
+    ----------
+    enabled : bool
+        A thread starts with False, or with True where CAMP_LAUNCH_OVERLAP is 1.
+
+    Examples
+    --------
+    >>> x = np.array([-1.0, 2.0], np.float32)
+    >>> with oprt.launch_overlap(True):
+    ...     oprt.relu(x)
+    array([0., 2.], dtype=float32)
+    """
+    before = defaults.kernels.launch_overlap
+    _set_launch_overlap(bool(enabled))
+    try:
+        yield
+    finally:
+        _set_launch_overlap(before)
+
+
+def _set_launch_overlap(enabled: bool) -> None:
+    check(lib.oprt_set_launch_overlap(enabled))
+    defaults.kernels = defaults.kernels._replace(launch_overlap=enabled)
 
 
 def choose(backend: str | None, device: str | None, *owners: Place | None) -> Place:
@@ -271,14 +319,17 @@ _resolved: dict[Place, Place] = {}
 
 
 def resolve(place: Place) -> Place:
-    """The place with nothing left to be chosen; C chooses, once for each place in a process."""
-    if place.backend != ANY_BACKEND and place.kind != ANY_DEVICE:
-        return place
+    """The place with nothing left to be chosen; C chooses, once for each place in a process.
+
+    Equal places come as one object.
+    """
     found = _resolved.get(place)
-    if found is None:
+    if found is None and place.backend != ANY_BACKEND and place.kind != ANY_DEVICE:
+        found = _resolved.setdefault(place, place)
+    elif found is None:
         backend, kind, index = ffi.new("oprt_backend_t *"), ffi.new("oprt_device_kind_t *"), ffi.new("int32_t *")
         with selected(place):
             check(lib.oprt_get_backend(backend))
             check(lib.oprt_get_device(kind, index))
-        found = _resolved[place] = Place(int(backend[0]), int(kind[0]), int(index[0]))
+        found = _resolved[place] = resolve(Place(int(backend[0]), int(kind[0]), int(index[0])))
     return found

@@ -16,7 +16,7 @@ from operator_runtime import layout
 from operator_runtime._native import CData, ffi, lib
 from operator_runtime.errors import check
 from operator_runtime.layout import Shape
-from operator_runtime.operand import Operand
+from operator_runtime.operand import Operand, Signature
 from operator_runtime.selection import Place, selected
 from operator_runtime.tensor import Memory, host_pointer, to_pointer
 
@@ -93,9 +93,9 @@ class Staging:
                     other.compact = compact
 
     @property
-    def signatures(self) -> list[tuple[int, Shape, Shape]]:
+    def signatures(self) -> list[Signature]:
         """dtype, shape and strides of the operands as they will lie on the device."""
-        return [(array.code, array.array.shape, array.strides) for array in self._arrays]
+        return [Signature.of(array.code, array.array.shape, array.strides) for array in self._arrays]
 
     def allocate(self, place: Place) -> list[CData]:
         """Make the device memory; the pointers of the operands."""

@@ -36,7 +36,8 @@ function(oprt_generate_headers)
 
     # What crosses between library and module; the plan of an operator has a hash of its own.
     oprt_hash_header(OUTPUT ${OPRT_GENERATED}/interface.h MACRO OPRT_INTERFACE_HASH FILES
-        ${OPRT_ROOT}/backends/module.h ${public}/operator_runtime/types.h ${public}/operator_runtime/device.h)
+        ${OPRT_ROOT}/backends/module.h ${public}/operator_runtime/types.h ${public}/operator_runtime/device.h
+        ${public}/operator_runtime/probe.h)
     set(headers ${OPRT_GENERATED}/interface.h)
 
     # The plan of elementwise/relu is in relu.h and elementwise.h: the <folder>.h of each folder on the way.

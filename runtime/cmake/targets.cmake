@@ -103,13 +103,3 @@ function(oprt_mark_build_folder)
         file(WRITE ${marker} "A build folder of Operator Runtime. It holds nothing that a build does not make again.\n")
     endif()
 endfunction()
-
-# What a module says of its build: definitions of backends/vendor_module.cc.
-function(oprt_build_description result compiler options)
-    set(${result} OPRT_BUILD_COMPILER="${compiler}" OPRT_BUILD_OPTIONS="${CMAKE_BUILD_TYPE}, ${options}" PARENT_SCOPE)
-endfunction()
-
-function(oprt_describe_build target compiler options)
-    oprt_build_description(description "${compiler}" "${options}")
-    target_compile_definitions(${target} PRIVATE ${description})
-endfunction()

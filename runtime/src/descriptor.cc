@@ -1,5 +1,5 @@
-// Descriptors: made once with a device and a launcher, then executed by any thread. execute takes no lock beyond a
-// first look at a pointer (ownership.h), allocates nothing and waits for nothing; it checks the handle before anything
+// Descriptors: made once with a device and a launcher, then executed by any thread. execute takes no lock and asks the
+// vendor nothing beyond a first look at a pointer (ownership.h), allocates nothing and waits for nothing; it checks the handle before anything
 // else and every pointer before the launch.
 #include "runtime/src/descriptor.h"
 
@@ -29,6 +29,7 @@ struct descriptor {
     const operator_definition *op;
     device_binding device;
     launcher_function launch;
+    bool overlap;
     std::shared_ptr<const void> plan;
     size_t workspace_size_bytes;
     bool launches;  // false when every output is empty
@@ -137,7 +138,7 @@ void check_memory(const descriptor &held, workspace_argument workspace, const vo
 void launch(const descriptor &held, void *workspace, const void *const *pointers, oprt_stream_t stream) {
     void *values[max_operands];
     for (int32_t i = 0; i < held.operand_count; ++i) values[i] = const_cast<void *>(pointers[i]);
-    const operands given{values, held.workspace_size_bytes == 0 ? nullptr : workspace};
+    const operands given{values, held.workspace_size_bytes == 0 ? nullptr : workspace, held.overlap};
     module_message message;
     message.text[0] = '\0';
     require_success(held.device.module->table->set_device(held.device.index, message), held.op->name, message);
@@ -161,6 +162,7 @@ oprt_descriptor_t add_descriptor(const operator_definition &op, const descriptor
     made->op = &op;
     made->device = current_device();
     made->launch = find_launcher(*made->device.module, op.name, current_technique(), op.plan_hash);
+    made->overlap = current_launch_overlap();
     made->plan = draft.plan;
     made->workspace_size_bytes = draft.workspace_size_bytes;
     made->operand_count = draft.operand_count;

@@ -42,7 +42,7 @@ struct descriptor_draft {
 // The tensors, each checked alone; outputs have distinct elements.
 descriptor_draft check_tensors(const operator_definition &op, const tensor_argument *tensors, int32_t count);
 
-// Bind the draft to the calling thread's device and technique.
+// Bind the draft to the calling thread's device, technique and launch overlap.
 oprt_descriptor_t add_descriptor(const operator_definition &op, const descriptor_draft &draft);
 
 template <typename MakePlan, size_t... index>

@@ -1,6 +1,6 @@
 // What the runtime itself made - device memory, streams, events - and the device it belongs to. On an emulator that is
-// all there is, so anything else is refused; on a GPU other libraries have memory and streams too, so what is unknown
-// here is let through.
+// all there is, so anything else is refused; on a GPU other libraries have memory and streams too: the vendor is asked
+// whose the memory is, and what it does not know either, such as host memory that the GPU may reach, is let through.
 #pragma once
 
 #include <atomic>

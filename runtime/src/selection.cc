@@ -1,4 +1,4 @@
-// Selection a thread, the process default (CAMP_DEVICE), and AUTO: the first backend with a GPU, else the first with an
+// Selection a thread, the process default (CAMP_DEVICE, CAMP_LAUNCH_OVERLAP), and AUTO: the first backend with a GPU, else the first with an
 // emulator.
 #include "runtime/src/selection.h"
 
@@ -21,7 +21,8 @@ struct selection {
     oprt_backend_t backend = OPRT_BACKEND_AUTO;
     std::optional<device_choice> device;  // none: the process default
     std::string technique;
-    device_binding resolved;  // module is null: not resolved yet
+    std::optional<bool> launch_overlap;  // none: the process default
+    device_binding resolved;             // module is null: not resolved yet
 };
 
 selection &of_this_thread() {
@@ -51,6 +52,19 @@ device_choice device_from_environment() {
 device_choice process_default() {
     static const device_choice choice = device_from_environment();  // tried again when it throws
     return choice;
+}
+
+bool launch_overlap_from_environment() {
+    const char *text = std::getenv("CAMP_LAUNCH_OVERLAP");
+    const std::string value = text == nullptr ? "" : text;
+    if (value == "1") return true;
+    if (value.empty() || value == "0") return false;
+    fail(OPRT_ERR_INVALID_ARGUMENT, "CAMP_LAUNCH_OVERLAP is \"%s\", wanted 0 or 1", text);
+}
+
+bool default_launch_overlap() {
+    static const bool overlap = launch_overlap_from_environment();  // tried again when it throws
+    return overlap;
 }
 
 // Why candidates were passed over, and the status that this amounts to when none is left.
@@ -108,6 +122,11 @@ device_binding current_device() {
 
 const std::string &current_technique() { return of_this_thread().technique; }
 
+bool current_launch_overlap() {
+    const std::optional<bool> &chosen = of_this_thread().launch_overlap;
+    return chosen ? *chosen : default_launch_overlap();
+}
+
 }  // namespace oprt
 
 using namespace oprt;  // the C functions stand outside it
@@ -159,4 +178,19 @@ extern "C" oprt_status_t oprt_get_device(oprt_device_kind_t *kind, int32_t *inde
 
 extern "C" oprt_status_t oprt_set_technique(const char *technique) {
     return guarded([&] { of_this_thread().technique = technique == nullptr ? "" : technique; });
+}
+
+extern "C" oprt_status_t oprt_set_launch_overlap(int32_t enabled) {
+    return guarded([&] {
+        if (enabled != 0 && enabled != 1)
+            fail(OPRT_ERR_INVALID_ARGUMENT, "oprt_set_launch_overlap: enabled is %d, wanted 0 or 1", enabled);
+        of_this_thread().launch_overlap = enabled == 1;
+    });
+}
+
+extern "C" oprt_status_t oprt_get_launch_overlap(int32_t *enabled) {
+    return guarded([&] {
+        begin_output("oprt_get_launch_overlap", "enabled", enabled);
+        *enabled = current_launch_overlap() ? 1 : 0;
+    });
 }

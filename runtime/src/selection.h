@@ -1,4 +1,4 @@
-// What the calling thread has selected - backend, device, technique - and the device that follows from it.
+// What the calling thread has selected - backend, device, technique, launch overlap - and the device that follows from it.
 #pragma once
 
 #include "runtime/src/module_loader.h"
@@ -10,5 +10,8 @@ device_binding current_device();
 
 // "" for the reference kernel.
 const std::string &current_technique();
+
+// Whether launches of the thread's next descriptor may overlap.
+bool current_launch_overlap();
 
 }  // namespace oprt

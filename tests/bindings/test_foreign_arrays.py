@@ -167,10 +167,9 @@ def test_torch_tensors_of_the_host(oprt: Any, target: Target, torch: ModuleType)
 
 def test_which_stream_a_call_runs_on(oprt: Any, target: Target, torch: ModuleType) -> None:
     from operator_runtime import arrays
-    from operator_runtime.calls import Operator
+    from operator_runtime.calls import stream_of_call
     from operator_runtime.selection import choose, resolve
 
-    operator = Operator("relu", inputs=["x"])
     place = resolve(choose(target.backend, target.device))
     of_torch = read(FakeTorchTensor(np.zeros(2, np.float32), "cuda"))
     assert of_torch.place.device_name == "gpu:1"
@@ -178,16 +177,16 @@ def test_which_stream_a_call_runs_on(oprt: Any, target: Target, torch: ModuleTyp
     of_interface = read(CudaArray(stream=815))
     with oprt.Stream(**target.where) as stream, oprt.empty(2, **target.where) as own:
         ours = read(own)
-        assert operator._stream([ours], place, None).key == 0
-        assert operator._stream([ours, of_torch], place, None).key == 4711
-        assert operator._stream([of_torch], place, 99).key == 99
-        assert operator._stream([of_torch], place, 1).key == 0
-        assert operator._stream([of_torch], place, SimpleNamespace(cuda_stream=5)).key == 5
-        assert operator._stream([of_torch], place, SimpleNamespace(ptr=6)).key == 6
-        assert operator._stream([of_torch], place, stream).stream is stream
-        assert operator._stream([of_interface], place, None).key == 815
+        assert stream_of_call("relu", [ours], place, None).key == 0
+        assert stream_of_call("relu", [ours, of_torch], place, None).key == 4711
+        assert stream_of_call("relu", [of_torch], place, 99).key == 99
+        assert stream_of_call("relu", [of_torch], place, 1).key == 0
+        assert stream_of_call("relu", [of_torch], place, SimpleNamespace(cuda_stream=5)).key == 5
+        assert stream_of_call("relu", [of_torch], place, SimpleNamespace(ptr=6)).key == 6
+        assert stream_of_call("relu", [of_torch], place, stream).stream is stream
+        assert stream_of_call("relu", [of_interface], place, None).key == 815
         with pytest.raises(TypeError, match="stream is a str"):
-            operator._stream([ours], place, "side")
+            stream_of_call("relu", [ours], place, "side")
 
 
 def test_a_stream_of_another_place(oprt: Any, target: Target) -> None:

@@ -1,7 +1,9 @@
 // The C API on a fake backend: handles, shapes, pointers, workspace, memory, streams, graphs, and every status.
 // The fakes are nvidia gpu:0 and gpu:1 and the metax emulator (see test_programs.py).
 #include <cmath>
+#include <cstdlib>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "check.h"
@@ -645,6 +647,42 @@ TEST(techniques_are_found_by_name) {
     OK(oprt_destroy_copy_descriptor(descriptor));
 }
 
+TEST(a_descriptor_keeps_its_launch_overlap) {
+    const memory buffers(1024);
+    int32_t enabled = -1;
+    OK(oprt_get_launch_overlap(&enabled));
+    CHECK(enabled == 0);
+    const oprt_descriptor_t ordinary = small_copy();
+    OK(oprt_set_launch_overlap(1));
+    OK(oprt_get_launch_overlap(&enabled));
+    CHECK(enabled == 1);
+    const oprt_descriptor_t overlapped = small_copy();
+    OK(oprt_execute_copy(ordinary, nullptr, 0, buffers.at(0), buffers.at(256), nullptr));
+    CHECK(!fake().overlap);
+    std::thread([] {
+        int32_t enabled_there = -1;
+        OK(oprt_get_launch_overlap(&enabled_there));
+        CHECK(enabled_there == 0);
+    }).join();
+    OK(oprt_set_launch_overlap(0));
+    OK(oprt_execute_copy(overlapped, nullptr, 0, buffers.at(0), buffers.at(256), nullptr));
+    CHECK(fake().overlap);
+    REFUSED(oprt_set_launch_overlap(2), OPRT_ERR_INVALID_ARGUMENT, "enabled is 2, wanted 0 or 1");
+    REFUSED(oprt_get_launch_overlap(nullptr), OPRT_ERR_INVALID_ARGUMENT, "output pointer enabled is null");
+    OK(oprt_destroy_copy_descriptor(ordinary));
+    OK(oprt_destroy_copy_descriptor(overlapped));
+}
+
+TEST(the_process_default_of_launch_overlap) {
+    int32_t enabled = -1;
+    setenv("CAMP_LAUNCH_OVERLAP", "yes", 1);
+    REFUSED(oprt_get_launch_overlap(&enabled), OPRT_ERR_INVALID_ARGUMENT,
+            "CAMP_LAUNCH_OVERLAP is \"yes\", wanted 0 or 1");
+    setenv("CAMP_LAUNCH_OVERLAP", "1", 1);
+    OK(oprt_get_launch_overlap(&enabled));
+    CHECK(enabled == 1);
+}
+
 TEST(a_launcher_of_another_plan_is_refused) {
     const oprt_tensor_t t = tensor(f32, {4});
     oprt_descriptor_t descriptor;
@@ -713,6 +751,45 @@ TEST(memory_is_known_by_its_owner) {
     REFUSED(oprt_fill_memory(unknown, 1, 4, nullptr), OPRT_ERR_INVALID_ARGUMENT, "no device memory");
     OK(oprt_destroy_copy_descriptor(gpu_copy));
     OK(oprt_destroy_copy_descriptor(emulated_copy));
+}
+
+TEST(foreign_memory_of_another_gpu_is_refused) {
+    alignas(256) static float foreign[64];
+    const memory buffers(1024);
+    const oprt_descriptor_t descriptor = small_copy();
+    const auto execute = [&] { return oprt_execute_copy(descriptor, nullptr, 0, buffers.at(0), foreign, nullptr); };
+    fake().owner = 1;
+    for (int i = 0; i < 2; ++i) {  // a refusal is not kept
+        REFUSED(execute(), OPRT_ERR_INVALID_ARGUMENT, "is memory of nvidia gpu:1, wanted nvidia gpu");
+    }
+    REFUSED(oprt_fill_memory(foreign, 0, sizeof foreign, nullptr), OPRT_ERR_INVALID_ARGUMENT,
+            "oprt_fill_memory: pointer");
+    CHECK(fake().launches == 0 && fake().questions == 3);
+    fake().owner = 0;
+    OK(execute());
+    OK(execute());
+    CHECK(fake().launches == 2 && fake().questions == 4);
+    OK(oprt_destroy_copy_descriptor(descriptor));
+}
+
+TEST(foreign_memory_is_asked_for_again_when_memory_changed) {
+    alignas(256) static float foreign[64];
+    const memory buffers(1024);
+    const oprt_descriptor_t descriptor = small_copy();
+    const auto execute = [&] { return oprt_execute_copy(descriptor, nullptr, 0, buffers.at(0), foreign, nullptr); };
+    OK(execute());  // the vendor does not know it: let through
+    const memory more(256);
+    OK(execute());
+    OK(execute());
+    CHECK(fake().questions == 2);
+    fake().owner = 1;
+    OK(execute());
+    const memory still_more(256);
+    REFUSED(execute(), OPRT_ERR_INVALID_ARGUMENT, "is memory of nvidia gpu:1");
+    fake().answer = OPRT_ERR_KERNEL_FAULT;
+    REFUSED(execute(), OPRT_ERR_KERNEL_FAULT, "fakeErrorTold");
+    fake().answer = OPRT_SUCCESS;
+    OK(oprt_destroy_copy_descriptor(descriptor));
 }
 
 TEST(memory_is_freed_once) {

@@ -3,6 +3,7 @@
 // FAKE_INTERFACE_HASH say what it claims to be.
 #include "fake_module.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -83,9 +84,10 @@ oprt_status_t release(void *pointer, module_message &message) {
     return status;
 }
 
-oprt_status_t pointer_device(int32_t *owner, const void *, module_message &) {
-    *owner = -1;
-    return OPRT_SUCCESS;
+oprt_status_t pointer_device(int32_t *owner, const void *, module_message &message) {
+    ++state.questions;
+    *owner = state.owner;
+    return state.answer == OPRT_SUCCESS ? OPRT_SUCCESS : answered(message);
 }
 
 oprt_status_t copy(void *destination, const void *source, size_t size_bytes, oprt_stream_t, module_message &message) {
@@ -142,6 +144,21 @@ oprt_status_t destroy_graph(oprt_graph_t graph, module_message &message) {
     return status;
 }
 
+oprt_status_t probe_variant_count(int32_t *count, oprt_probe_t, module_message &message) {
+    *count = 2;
+    return answered(message);
+}
+
+oprt_status_t run_probe(oprt_probe_t, int32_t, void *, const void *, size_t, oprt_stream_t, module_message &message) {
+    return answered(message);
+}
+
+oprt_status_t measure_launches(double *samples_us, int32_t samples, int32_t burst, oprt_stream_t,
+                               module_message &message) {
+    std::fill_n(samples_us, samples, burst);
+    return answered(message);
+}
+
 // index: of this launcher in the list below
 template <typename Plan, int index>
 oprt_status_t launch(const void *plan, const operands &operands, oprt_stream_t stream, module_message &message);
@@ -172,6 +189,7 @@ oprt_status_t launch(const void *plan, const operands &operands, oprt_stream_t s
         state.device = current_device;
         state.stream = stream;
         state.workspace = operands.workspace;
+        state.overlap = operands.overlap;
         state.pointers[0] = operands.pointers[0];
         state.pointers[1] = operands.pointers[1];
         std::memcpy(state.plan, plan, sizeof(Plan));
@@ -191,7 +209,6 @@ const module_table table = {
     FAKE_INTERFACE_HASH,
     FAKE_BACKEND,
     FAKE_KIND,
-    "fake\n",
     device_count,
     set_device,
     device_properties,
@@ -217,6 +234,9 @@ const module_table table = {
     end_capture,
     use_both<oprt_graph_t, oprt_stream_t>,
     destroy_graph,
+    probe_variant_count,
+    run_probe,
+    measure_launches,
     launcher_at,
 };
 

@@ -17,6 +17,8 @@ struct fake_state {
     std::atomic<int64_t> launches{0};
     std::atomic<int64_t> calls{0};  // of functions that take a stream, an event or memory
     std::atomic<int64_t> live_graphs{0};
+    std::atomic<int32_t> owner{-1};  // of memory that the library asks the module about
+    std::atomic<int64_t> questions{0};
     std::atomic<bool> slow{false};  // a launch takes a millisecond
     // The last launch. Only for programs of one thread.
     bool recording = true;
@@ -25,6 +27,7 @@ struct fake_state {
     int32_t device = -1;
     oprt_stream_t stream = nullptr;
     void *workspace = nullptr;
+    bool overlap = false;
     void *pointers[3] = {};
     alignas(16) unsigned char plan[1024] = {};
 };

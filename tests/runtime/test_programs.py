@@ -1,4 +1,4 @@
-"""The C++ programs of this folder, one test a TEST: api, threads, exhaustion on fake modules, device on real ones."""
+"""The C++ programs of this folder, one test a TEST: api, threads, exhaustion, locks on fake modules, device on real ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def names_in(program: str) -> list[str]:
     return re.findall(r"^TEST\((\w+)\)", (HERE / f"{program}.cc").read_text(), re.MULTILINE)
 
 
-ON_FAKES = [(program, name) for program in ("api", "threads", "exhaustion") for name in names_in(program)]
+ON_FAKES = [(program, name) for program in ("api", "threads", "exhaustion", "locks") for name in names_in(program)]
 
 
 def takes_operator_new_from_outside(library: Path) -> bool:

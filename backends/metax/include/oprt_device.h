@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 
-// MetaX devices have no thread block clusters.
+// MetaX devices have no thread block clusters; that they launch cooperatively was never tried.
 #define OPRT_HAS_CLUSTER 0
+#define OPRT_ARCH_HAS_CLUSTER 0
+#define OPRT_HAS_COOPERATIVE 0
 
 // OPRT_DYNAMIC_SHARED(float, tile); declares `float *tile`, the block's dynamic shared memory
 // (launch_config::shared_bytes), 16-byte aligned. The array is always bytes, so that kernels of several types can stand
@@ -35,9 +37,6 @@ using lane_mask_t = uint64_t;
 inline constexpr int warp_size = 64;
 inline constexpr lane_mask_t full_mask = ~lane_mask_t{0};
 inline constexpr int max_block_threads = 1024;
-
-// Dynamic shared memory up to the device's limit (64 KiB) needs no permission; above it the launch fails.
-inline mcError_t allow_dynamic_shared(const void *, size_t) { return mcSuccess; }
 
 }  // namespace oprt
 

@@ -32,9 +32,9 @@ auto memory_type(const Attributes &attributes, long) -> decltype(attributes.memo
     return attributes.memoryType;
 }
 
+// Memory of one device, as opposed to managed memory, which every device may use.
 inline bool is_device_memory(const mcPointerAttribute_t &attributes) {
-    const auto type = memory_type(attributes, 0);
-    return type == mcMemoryTypeDevice || type == mcMemoryTypeManaged;
+    return memory_type(attributes, 0) == mcMemoryTypeDevice;
 }
 
 inline mcError_t instantiate_graph(mcGraphExec_t *executable, mcGraph_t graph) {

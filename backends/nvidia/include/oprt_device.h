@@ -11,11 +11,25 @@
 #include <cstddef>
 #include <cstdint>
 
-// 1 where thread block clusters can be compiled; the emulator has none.
-#if !defined(OPRT_EMULATOR) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
-#define OPRT_HAS_CLUSTER 1
-#else
+// 1 where launches may have thread block clusters, the same in every pass of the compiler; the emulator has none. A
+// cluster kernel's body stands inside OPRT_ARCH_HAS_CLUSTER, which is 1 only while compiling for an architecture that
+// has them; a launcher asks device_has_clusters().
+#if defined(OPRT_EMULATOR)
 #define OPRT_HAS_CLUSTER 0
+#else
+#define OPRT_HAS_CLUSTER 1
+#endif
+#if OPRT_HAS_CLUSTER && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define OPRT_ARCH_HAS_CLUSTER 1
+#else
+#define OPRT_ARCH_HAS_CLUSTER 0
+#endif
+
+// 1 where a launch may be cooperative: the emulator runs blocks to their end, one after the other.
+#if defined(OPRT_EMULATOR)
+#define OPRT_HAS_COOPERATIVE 0
+#else
+#define OPRT_HAS_COOPERATIVE 1
 #endif
 
 // OPRT_DYNAMIC_SHARED(float, tile); declares `float *tile`, the block's dynamic shared memory
@@ -39,13 +53,6 @@ using lane_mask_t = unsigned;
 inline constexpr int warp_size = 32;
 inline constexpr lane_mask_t full_mask = 0xffffffffu;
 inline constexpr int max_block_threads = 1024;
-
-// Let the kernel use more dynamic shared memory than the 48 KB that every kernel has.
-inline cudaError_t allow_dynamic_shared(const void *kernel, size_t shared_bytes) {
-    constexpr size_t always_allowed_bytes = 48 * 1024;
-    if (shared_bytes <= always_allowed_bytes) return cudaSuccess;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-}
 
 }  // namespace oprt
 

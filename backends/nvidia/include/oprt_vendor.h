@@ -18,8 +18,9 @@ inline int64_t shared_memory_per_block_bytes(const cudaDeviceProp &properties) {
     return static_cast<int64_t>(properties.sharedMemPerBlockOptin);
 }
 
+// Memory of one device, as opposed to managed memory, which every device may use.
 inline bool is_device_memory(const cudaPointerAttributes &attributes) {
-    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    return attributes.type == cudaMemoryTypeDevice;
 }
 
 using pointer_attributes = cudaPointerAttributes;

@@ -4,6 +4,13 @@
  * Selection acts on the calling thread and starts from the process default (backend AUTO; device from CAMP_DEVICE, else AUTO).
  * A descriptor, a pointer, a stream, an event and a graph belong to the device on which they were made. Calls that name only an event
  * act on the event's own device. On an emulator every stream and event is known: a foreign one is OPRT_ERR_INVALID_HANDLE.
+ *
+ * Memory of another device is refused with OPRT_ERR_INVALID_ARGUMENT: always what this library allocated, and on a GPU also what the
+ * vendor's runtime names another GPU as the owner of. Its answer is kept for a thread until memory is next allocated or freed here,
+ * so an address that another library meanwhile gave to another device is not noticed. Managed and host memory is let through on a GPU.
+ *
+ * A call leaves its GPU as the calling thread's current device of the vendor's runtime (cudaSetDevice), as the vendor's own calls
+ * would need it. Whoever works on several GPUs in one thread sets the device again for the vendor's and other libraries' calls.
  */
 #ifndef OPERATOR_RUNTIME_DEVICE_H
 #define OPERATOR_RUNTIME_DEVICE_H
@@ -53,6 +60,17 @@ OPRT_API oprt_status_t oprt_get_device(oprt_device_kind_t *kind, int32_t *index)
  * OPRT_ERR_NOT_SUPPORTED and a message that lists those it has.
  */
 OPRT_API oprt_status_t oprt_set_technique(const char *technique);
+
+/**
+ * Let the kernels of the calling thread's next descriptors start before those in front of them in the stream have ended (1), or
+ * not (0; the process default, unless CAMP_LAUNCH_OVERLAP is 1). It saves time between short kernels and changes no result: such
+ * a kernel waits for those before it prior to touching memory. Kernels and devices that cannot overlap start in order as always.
+ * OPRT_ERR_INVALID_ARGUMENT: any other value.
+ */
+OPRT_API oprt_status_t oprt_set_launch_overlap(int32_t enabled);
+
+/** Whether the calling thread's next descriptor would overlap its launches: 1 or 0. OPRT_ERR_INVALID_ARGUMENT: CAMP_LAUNCH_OVERLAP is neither. */
+OPRT_API oprt_status_t oprt_get_launch_overlap(int32_t *enabled);
 
 /** How many devices the backend has of that kind (0 when the module is not there; AUTO is refused). */
 OPRT_API oprt_status_t oprt_get_device_count(int32_t *count, oprt_backend_t backend, oprt_device_kind_t kind);

@@ -10,6 +10,7 @@
 #include "operator_runtime/device.h"
 #include "operator_runtime/graph.h"
 #include "operator_runtime/ops.h"
+#include "operator_runtime/probe.h"
 #include "operator_runtime/types.h"
 
 #endif

@@ -105,7 +105,7 @@ typedef struct oprt_tensor_t {
 
 /**
  * A checked, immutable plan for one operator on given shapes, made by oprt_create_<op>_descriptor and freed by
- * oprt_destroy_<op>_descriptor. It keeps the backend, device and technique that the creating thread had selected.
+ * oprt_destroy_<op>_descriptor. It keeps the backend, device, technique and launch overlap that the creating thread had selected.
  * The value is a slot and a generation, not an address: a destroyed or foreign one is recognised, never followed.
  */
 typedef struct oprt_descriptor *oprt_descriptor_t;

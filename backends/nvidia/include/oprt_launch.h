@@ -1,0 +1,100 @@
+// CUDA's part of backends/launch.h, which includes it: the launch with attributes, permission for large shared memory,
+// and the device side of overlapped launches.
+#pragma once
+
+#include <oprt_device.h>
+
+#include "backends/launch_config.h"
+
+namespace oprt {
+
+// See previous_kernels. Neither does anything before compute capability 9.0, where no launch overlaps.
+__device__ __forceinline__ void wait_for_previous_kernels(previous_kernels) {
+#if OPRT_ARCH_HAS_CLUSTER
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void let_next_kernel_start() {
+#if OPRT_ARCH_HAS_CLUSTER
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Overlapped launches and clusters came with compute capability 9.0.
+inline bool device_has_clusters() { return OPRT_HAS_CLUSTER && compute_capability_major() >= 9; }
+
+// Let the kernel use more dynamic shared memory than the 48 KB that every kernel has.
+inline cudaError_t allow_dynamic_shared(const void *kernel, size_t shared_bytes) {
+    constexpr size_t always_allowed_bytes = 48 * 1024;
+    if (shared_bytes <= always_allowed_bytes) return cudaSuccess;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+}
+
+#if !defined(OPRT_EMULATOR)
+
+// More than 8 blocks in a cluster are not portable: the kernel has to be allowed to, and the device may refuse.
+inline cudaError_t allow_cluster(const void *kernel, unsigned cluster_blocks) {
+    constexpr unsigned portable_blocks = 8;
+    if (cluster_blocks <= portable_blocks) return cudaSuccess;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+}
+
+// Whether the kernel's code waits (wait_for_previous_kernels): it has to be compiled for 9.0, too. A newer device also
+// runs code for an older one, translated when it is loaded, in which the wait is nothing. Answers are kept for each thread.
+inline cudaError_t ask_whether_it_waits(bool *waits, const void *kernel) {
+    struct answer {
+        const void *kernel;  // null: no answer here
+        int device;
+        bool waits;
+    };
+    constexpr int bits = 6;
+    thread_local answer answers[1 << bits];
+    int device = 0;
+    if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+    answer &known = answers[spread_address(kernel, bits)];
+    if (known.kernel != kernel || known.device != device) {
+        cudaFuncAttributes attributes;
+        if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess) return error;
+        known = {kernel, device, device_has_clusters() && attributes.ptxVersion >= 90};
+    }
+    *waits = known.waits;
+    return cudaSuccess;
+}
+
+inline cudaError_t launch_address(const void *kernel, const launch_config &config, bool overlap, void **arguments) {
+    if (const cudaError_t error = allow_cluster(kernel, config.cluster_blocks); error != cudaSuccess) return error;
+    bool waits = false;
+    if (overlap) {
+        if (const cudaError_t error = ask_whether_it_waits(&waits, kernel); error != cudaSuccess) return error;
+    }
+    cudaLaunchAttribute attributes[3];
+    unsigned count = 0;
+    if (waits) {
+        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (config.cluster_blocks > 1) {
+        attributes[count].id = cudaLaunchAttributeClusterDimension;
+        attributes[count++].val.clusterDim = {config.cluster_blocks, 1, 1};
+    }
+    if (config.cooperative) {
+        attributes[count].id = cudaLaunchAttributeCooperative;
+        attributes[count++].val.cooperative = 1;
+    }
+    if (count == 0) {
+        return cudaLaunchKernel(kernel, config.grid, config.block, arguments, config.shared_bytes, config.stream);
+    }
+    cudaLaunchConfig_t extended = {};
+    extended.gridDim = config.grid;
+    extended.blockDim = config.block;
+    extended.dynamicSmemBytes = config.shared_bytes;
+    extended.stream = config.stream;
+    extended.attrs = attributes;
+    extended.numAttrs = count;
+    return cudaLaunchKernelExC(&extended, kernel, arguments);
+}
+
+#endif
+
+}  // namespace oprt

@@ -59,6 +59,17 @@ void launch_overlapping(void (*kernel)(previous_kernels, Parameters...), const l
     launch_recorded(kernel, config, is_overlap_wanted(), previous_kernels{}, static_cast<Arguments &&>(arguments)...);
 }
 
+// Queue a kernel right behind another one of the same launcher, overlapped with it wherever the device can: the launcher
+// knows both. That one lets it start (let_next_kernel_start) after having waited itself, so that the order of the
+// stream holds through it.
+template <typename... Parameters, typename... Arguments>
+void launch_behind(void (*kernel)(previous_kernels, Parameters...), const launch_config &config,
+                   Arguments &&...arguments) {
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                  "the kernel takes another number of arguments after previous_kernels");
+    launch_recorded(kernel, config, true, previous_kernels{}, static_cast<Arguments &&>(arguments)...);
+}
+
 // How many blocks of the kernel one multiprocessor of the current device holds at once; at least 1. The answer is kept
 // for each thread.
 template <typename... Parameters>

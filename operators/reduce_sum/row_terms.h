@@ -4,11 +4,10 @@
 
 #include <oprt_device.h>
 
-#include <cstdlib>
-
 #include "reduce_sum/reduce_sum.h"
 #include "shared/index.h"
 #include "shared/pack.h"
+#include "shared/row_team.h"
 #include "shared/running_sum.h"
 
 namespace oprt {
@@ -16,14 +15,6 @@ namespace oprt {
 // Whether the terms of a row are neighbours in memory.
 inline __host__ __device__ bool has_contiguous_rows(const reduce_sum_plan &plan) {
     return plan.columns == 1 || (plan.inner.ndim == 1 && plan.inner.strides[0][0] == 1);
-}
-
-// Whether neighbouring rows are closer to each other in memory than neighbouring terms of one row.
-inline bool has_neighbouring_rows(const reduce_sum_plan &plan) {
-    if (plan.outer.ndim == 0 || plan.inner.ndim == 0) return false;
-    const int64_t between_rows = plan.outer.strides[1][plan.outer.ndim - 1];
-    const int64_t between_terms = plan.inner.strides[0][plan.inner.ndim - 1];
-    return std::abs(between_rows) < std::abs(between_terms);
 }
 
 // Sum of the terms first, first + step, ... below end of the row that begins at x_row. inner may have any rank and
@@ -49,17 +40,15 @@ __device__ __forceinline__ accumulate_t<T> sum_of_pack(const pack<T> &terms) {
     return sum;
 }
 
-// Sum of the packs member, member + members, ... of terms: [count], neighbours in memory, beginning anywhere.
-template <typename T>
-__device__ accumulate_t<T> sum_of_packs(const T *terms, int64_t count, int member, int members) {
-    const int shift = pack_shift(terms);
-    const int64_t packs = pack_count<T>(count, shift);
-    const T zero = from_accumulate<T>(0);
+// Sum of the packs member, member + members, ... of terms: [count], neighbours in memory, beginning anywhere; `packs` of
+// them under way at once.
+template <int packs, typename T>
+__device__ __forceinline__ accumulate_t<T> sum_of_packs(const T *terms, int64_t count, int member, int members) {
     running_sum<accumulate_t<T>> sum;
-#pragma unroll 4
-    for (int64_t k = member; k < packs; k += members) {
-        sum.add(sum_of_pack(load_pack(terms, k * pack<T>::size - shift, count, zero)));
-    }
+    read_packs<packs>(terms, count, from_accumulate<T>(0), member, members, [&](const pack<T>(&loaded)[packs]) {
+#pragma unroll
+        for (int k = 0; k < packs; ++k) sum.add(sum_of_pack(loaded[k]));
+    });
     return sum.total();
 }
 

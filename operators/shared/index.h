@@ -31,6 +31,13 @@ template <typename Index, int operand_count>
 __device__ __forceinline__ operand_offsets<operand_count> offsets_with(const layout<operand_count> &where,
                                                                        Index index) {
     operand_offsets<operand_count> offsets = {};
+    if (where.ndim <= 1) {  // the usual case, spared the divisions
+#pragma unroll
+        for (int i = 0; i < operand_count; ++i) {
+            offsets.of[i] = where.ndim == 1 ? static_cast<int64_t>(index) * where.strides[i][0] : 0;
+        }
+        return offsets;
+    }
     // The last dimension varies fastest. The bounds are constants so that `where` need not move into local memory.
 #pragma unroll
     for (int d = OPRT_MAX_DIMS - 1; d >= 0; --d) {

@@ -1,6 +1,6 @@
 // 16-byte vector access to arrays that start at any element. An array is cut at 16-byte addresses into packs; only the
 // first and the last can be incomplete, and only those are accessed element by element. Which thread takes which pack
-// is left to the kernels.
+// is left to the kernels. Where several arrays are accessed together, the packs lie on the output's addresses.
 //
 //   address     | ..16.. | ..16.. | ..16.. | ..16.. |
 //   array           [xxxxxxxxxxxxxxxxxxxxxxxxx]          pack 0 begins before the array: its `first` is negative
@@ -9,6 +9,7 @@
 #include <oprt_device.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace oprt {
 
@@ -44,12 +45,84 @@ __device__ __forceinline__ bool is_whole_pack(int64_t first, int64_t count) {
     return first >= 0 && first + pack<T>::size <= count;
 }
 
-// Elements first, ..., first + size - 1 of array: [count]; `fill` for those outside of it. One access when the pack is
-// whole and aligned; an array that is read beside another one, and begins at another shift, comes element by element.
+// The pack at an element that begins at a 16-byte address.
 template <typename T>
-__device__ __forceinline__ pack<T> load_pack(const T *array, int64_t first, int64_t count, T fill) {
-    if (is_whole_pack<T>(first, count) && is_pack_aligned(array + first)) {
-        return *reinterpret_cast<const pack<T> *>(array + first);
+__device__ __forceinline__ pack<T> &pack_at(T *element) {
+    return *reinterpret_cast<pack<T> *>(element);
+}
+template <typename T>
+__device__ __forceinline__ const pack<T> &pack_at(const T *element) {
+    return *reinterpret_cast<const pack<T> *>(element);
+}
+
+// The pack that begins at any element, from the two aligned packs around it.
+template <typename T>
+__device__ __forceinline__ pack<T> load_straddling_pack(const T *element) {
+    const auto behind = static_cast<int>(reinterpret_cast<uintptr_t>(element) % pack_bytes);
+    const T *aligned = element - behind / static_cast<int>(sizeof(T));
+    const pack<T> low = pack_at(aligned);
+    const pack<T> high = pack_at(aligned + pack<T>::size);
+    uint32_t words[9] = {};
+    memcpy(words, &low, pack_bytes);
+    memcpy(words + 4, &high, pack_bytes);
+    // Shifted down by two words, by one, then by bytes: places in arrays are constants, so that they stay in registers.
+    if (behind & 8) {
+#pragma unroll
+        for (int i = 0; i < 6; ++i) words[i] = words[i + 2];
+    }
+    if (behind & 4) {
+#pragma unroll
+        for (int i = 0; i < 5; ++i) words[i] = words[i + 1];
+    }
+    uint32_t shifted[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const uint64_t pair = static_cast<uint64_t>(words[i + 1]) << 32 | words[i];
+        shifted[i] = static_cast<uint32_t>(pair >> (behind % 4 * 8));
+    }
+    pack<T> result;
+    memcpy(&result, shifted, pack_bytes);
+    return result;
+}
+
+// A pack's bits as 32-bit words. Where a value comes from one branch or another, the compiler keeps one register for each
+// thing that is chosen: for a pack of 16-bit elements that is twice as many as for its words.
+struct pack_words {
+    uint32_t words[pack_bytes / sizeof(uint32_t)];
+};
+
+template <typename T>
+__device__ __forceinline__ pack_words words_of(const pack<T> &source) {
+    pack_words result;
+    memcpy(&result, &source, pack_bytes);
+    return result;
+}
+
+template <typename T>
+__device__ __forceinline__ pack<T> pack_of(const pack_words &source) {
+    pack<T> result;
+    memcpy(&result, &source, pack_bytes);
+    return result;
+}
+
+template <typename T>
+__device__ __forceinline__ pack<T> filled_pack(T fill) {
+    pack<T> result;
+#pragma unroll
+    for (int i = 0; i < pack<T>::size; ++i) result.values[i] = fill;
+    return result;
+}
+
+// Elements first, ..., first + size - 1 of array: [count]; `fill` for those outside of it. A whole pack takes one access
+// where it is aligned and two where it is not, as of an array that is read beside another one and begins at another
+// shift; the ends of the array come element by element.
+template <typename T>
+__device__ __forceinline__ pack_words load_words(const T *array, int64_t first, int64_t count, T fill) {
+    if (is_whole_pack<T>(first, count)) {
+        if (is_pack_aligned(array + first)) return words_of(pack_at(array + first));
+        if (is_whole_pack<T>(first - pack<T>::size, count) && is_whole_pack<T>(first + pack<T>::size, count)) {
+            return words_of(load_straddling_pack(array + first));
+        }
     }
     pack<T> result;
 #pragma unroll
@@ -57,14 +130,60 @@ __device__ __forceinline__ pack<T> load_pack(const T *array, int64_t first, int6
         const bool inside = first + i >= 0 && first + i < count;
         result.values[i] = inside ? array[first + i] : fill;
     }
-    return result;
+    return words_of(result);
 }
 
-// The same for writing; elements outside of the array are dropped.
+template <typename T>
+__device__ __forceinline__ pack<T> load_pack(const T *array, int64_t first, int64_t count, T fill) {
+    return pack_of<T>(load_words(array, first, count, fill));
+}
+
+// Calls use(packs) with the packs of array: [count] that are number member, member + members, ... of those that lie in it
+// as a whole, `unroll` at a time so that their loads are under way together. The first member gets the incomplete first
+// pack, too, and the last member the incomplete last one. What is missing reads as `fill`. use: takes
+// const pack<T> (&packs)[unroll].
+template <int unroll, typename T, typename Use>
+__device__ __forceinline__ void read_packs(const T *array, int64_t count, T fill, int member, int members, Use use) {
+    constexpr int size = pack<T>::size;
+    const int shift = pack_shift(array);
+    const int64_t whole_begin = shift == 0 ? 0 : 1;
+    const int64_t whole_end = (shift + count) / size;
+    const bool has_tail = whole_end >= whole_begin && whole_end < pack_count<T>(count, shift);
+    pack<T> packs[unroll];
+    int64_t k = whole_begin + member;
+    for (; k + int64_t{unroll - 1} * members < whole_end; k += int64_t{unroll} * members) {
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) packs[i] = pack_at(array + ((k + int64_t{i} * members) * size - shift));
+        use(packs);
+    }
+#pragma unroll
+    for (int i = 0; i < unroll; ++i) {
+        const int64_t place = k + int64_t{i} * members;
+        packs[i] = place < whole_end ? pack_at(array + (place * size - shift)) : filled_pack(fill);
+    }
+    use(packs);
+    if ((member == 0 && whole_begin == 1) || (member == members - 1 && has_tail)) {
+#pragma unroll
+        for (int i = 0; i < unroll; ++i) packs[i] = filled_pack(fill);
+        if (member == 0 && whole_begin == 1) packs[0] = load_pack(array, -shift, count, fill);
+        if constexpr (unroll > 1) {
+            if (member == members - 1 && has_tail) packs[1] = load_pack(array, whole_end * size - shift, count, fill);
+            use(packs);
+        } else {
+            use(packs);
+            if (member == members - 1 && has_tail) {
+                packs[0] = load_pack(array, whole_end * size - shift, count, fill);
+                use(packs);
+            }
+        }
+    }
+}
+
+// As load_pack, for writing; elements outside of the array are dropped.
 template <typename T>
 __device__ __forceinline__ void store_pack(T *array, int64_t first, int64_t count, const pack<T> &source) {
     if (is_whole_pack<T>(first, count) && is_pack_aligned(array + first)) {
-        *reinterpret_cast<pack<T> *>(array + first) = source;
+        pack_at(array + first) = source;
         return;
     }
 #pragma unroll

@@ -10,6 +10,7 @@
 #include "shared/index.h"
 #include "shared/online_softmax.h"
 #include "shared/pack.h"
+#include "shared/row_team.h"
 #include "softmax/softmax.h"
 
 namespace oprt {
@@ -23,6 +24,13 @@ inline __host__ __device__ bool has_contiguous_rows(const softmax_plan &plan) {
 inline bool has_neighbouring_rows(const softmax_plan &plan) {
     if (plan.outer.ndim == 0) return false;
     return std::abs(plan.outer.strides[1][plan.outer.ndim - 1]) < std::abs(plan.x_column_stride);
+}
+
+// Whether rows of both operands begin at 16-byte addresses and are whole packs.
+template <typename T>
+bool has_aligned_operands(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
+    return plan.columns % pack<T>::size == 0 && has_aligned_rows(buffers.y, plan.outer.strides[0], plan.outer.ndim) &&
+           has_aligned_rows(buffers.x, plan.outer.strides[1], plan.outer.ndim);
 }
 
 template <typename T>
@@ -52,14 +60,17 @@ __device__ softmax_part<accumulate_t<T>> part_of_elements(const T *x, int64_t st
 // The part of the packs that are number `member`, `member + members`, ... of x: [count], neighbours in memory.
 template <typename T>
 __device__ softmax_part<accumulate_t<T>> part_of_packs(const T *x, int64_t count, int member, int members) {
-    const int shift = pack_shift(x);
-    const int64_t packs = pack_count<T>(count, shift);
     running_softmax<accumulate_t<T>> running;
-    for (int64_t k = member; k < packs; k += members) {
-        accumulate_t<T> elements[pack<T>::size];
-        to_accumulate_pack(elements, load_pack(x, k * pack<T>::size - shift, count, lowest_element<T>()));
+    constexpr int unroll = 4;
+    read_packs<unroll>(x, count, lowest_element<T>(), member, members, [&](const pack<T>(&packs)[unroll]) {
+        accumulate_t<T> elements[unroll * pack<T>::size];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+#pragma unroll
+            for (int i = 0; i < pack<T>::size; ++i) elements[k * pack<T>::size + i] = to_accumulate(packs[k].values[i]);
+        }
         running.add(elements);
-    }
+    });
     return running.part();
 }
 

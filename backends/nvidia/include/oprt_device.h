@@ -57,4 +57,5 @@ inline constexpr int max_block_threads = 1024;
 }  // namespace oprt
 
 #include "backends/launch.h"
+#include "oprt_intrinsics.h"
 #include "shared/element.h"

@@ -1,65 +1,70 @@
 // reduce_sum, split: a few wide rows would keep only a few blocks busy, so each row is cut into splits. A first kernel
 // sums every split into the workspace, a second one adds up each row's splits; the kernels' order on the stream is the
-// barrier between them. Plans without splits (reduce_sum_splits) are left to `vectorised`.
+// barrier between them, and the second one is ready by when the first one ends. Plans without splits
+// (reduce_sum_splits) are left to `vectorised`.
 #pragma once
 
 #include <oprt_device.h>
 
 #include "reduce_sum/row_terms.h"
 #include "reduce_sum/techniques/vectorised.h"
+#include "reduce_sum/tuning.h"
 #include "shared/reduction.h"
 
 namespace oprt {
 
-// parts: [rows, splits]; x: [rows, columns] at the plan's strides. Split s has the columns from s * split_columns on.
-template <typename T, int block_threads>
+// A block a split. parts: [rows, splits]; x: [rows, columns] at the plan's strides. Split s has the columns from
+// s * split_columns on, the last ones maybe none.
+template <typename T, int block_threads, int packs>
 __global__ void __launch_bounds__(block_threads)
-    reduce_sum_split_parts(accumulate_t<T> *parts, const T *x, const reduce_sum_plan plan, int64_t splits,
-                           int64_t split_columns) {
+    reduce_sum_split_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, const reduce_sum_plan plan,
+                           int64_t splits, int64_t split_columns) {
     using A = accumulate_t<T>;
-    __shared__ A partials[2][block_threads / warp_size];  // two in turn, as in `warp`
+    __shared__ A partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    int turn = 0;
-    for (int64_t part = blockIdx.x; part < plan.rows * splits; part += gridDim.x, turn ^= 1) {
-        const T *x_row = x + offsets_at(plan.outer, part / splits).of[1];
-        const int64_t begin = part % splits * split_columns;
-        const int64_t end = begin + split_columns < plan.columns ? begin + split_columns : plan.columns;
-        A share = 0;  // stays 0 where rounding up left the last splits without columns
-        if (begin < end) {
-            share = has_contiguous_rows(plan) ? sum_of_packs(x_row + begin, end - begin, thread, block_threads)
-                                              : sum_of_terms(x_row, plan.inner, begin + thread, end, block_threads);
-        }
-        const A sum = reduce_block<block_threads>(share, partials[turn], add{});
-        if (thread == 0) parts[part] = sum;
+    const int64_t part = blockIdx.x;
+    const T *x_row = x + offsets_at(plan.outer, part / splits).of[1];
+    const int64_t begin = part % splits * split_columns;
+    const int64_t end = begin + split_columns < plan.columns ? begin + split_columns : plan.columns;
+    wait_for_previous_kernels(previous);
+    let_next_kernel_start();
+    A share = 0;  // stays 0 where rounding up left the last splits without columns
+    if (begin < end) {
+        share = has_contiguous_rows(plan) ? sum_of_packs<packs>(x_row + begin, end - begin, thread, block_threads)
+                                          : sum_of_terms(x_row, plan.inner, begin + thread, end, block_threads);
     }
+    const A sum = reduce_block<block_threads>(share, partials, add{});
+    if (thread == 0) parts[part] = sum;
 }
 
-// One warp a row. y: [rows] at the plan's strides; parts: [rows, splits]
+// A block a row. y: [rows] at the plan's strides; parts: [rows, splits]
 template <typename T, int block_threads>
 __global__ void __launch_bounds__(block_threads)
-    reduce_sum_split_combine(T *y, const accumulate_t<T> *parts, const reduce_sum_plan plan, int64_t splits) {
-    const int64_t row = global_thread_index() / warp_size;
-    if (row >= plan.rows) return;  // whole warps leave
-    accumulate_t<T> sum = 0;
-    for (int64_t s = lane_index(); s < splits; s += warp_size) sum += parts[row * splits + s];
-    sum = reduce_lanes<warp_size>(sum, add{});
-    if (lane_index() == 0) y[offsets_at(plan.outer, row).of[0]] = from_accumulate<T>(sum);
+    reduce_sum_split_combine(previous_kernels previous, T *y, const accumulate_t<T> *parts, const reduce_sum_plan plan,
+                             int64_t splits) {
+    using A = accumulate_t<T>;
+    __shared__ A partials[block_threads / warp_size];
+    const int64_t row = blockIdx.x;
+    wait_for_previous_kernels(previous);
+    running_sum<A> share;
+    for (int64_t s = threadIdx.x; s < splits; s += block_threads) share.add(parts[row * splits + s]);
+    const A sum = reduce_block<block_threads>(share.total(), partials, add{});
+    if (threadIdx.x == 0) y[offsets_at(plan.outer, row).of[0]] = from_accumulate<T>(sum);
 }
 
 template <typename T>
 void launch_reduce_sum_split(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers, stream_t stream) {
-    constexpr int threads = default_block_threads;
+    constexpr int threads = reduce_sum_split_threads;
     const int64_t splits = reduce_sum_splits(plan);
     if (splits <= 1) return launch_reduce_sum_vectorised(plan, buffers, stream);
     // Whole packs, so that every split of a row begins at the same shift from a 16-byte address.
     const int64_t split_columns = ceil_divide(ceil_divide(plan.columns, splits), pack<T>::size) * pack<T>::size;
     auto *parts = static_cast<accumulate_t<T> *>(buffers.workspace);
-    launch(reduce_sum_split_parts<T, threads>,
-           launch_config{grid_that_loops(plan.rows * splits, 1), threads, 0, stream}, parts, buffers.x, plan, splits,
-           split_columns);
-    launch(reduce_sum_split_combine<T, threads>,
-           launch_config{grid_for_all(plan.rows * warp_size, threads), threads, 0, stream}, buffers.y, parts, plan,
-           splits);
+    launch_overlapping(reduce_sum_split_parts<T, threads, reduce_sum_split_packs>,
+                       launch_config{grid_for_all(plan.rows * splits, 1), threads, 0, stream}, parts, buffers.x, plan,
+                       splits, split_columns);
+    launch_behind(reduce_sum_split_combine<T, threads>, launch_config{grid_for_all(plan.rows, 1), threads, 0, stream},
+                  buffers.y, parts, plan, splits);
 }
 
 }  // namespace oprt

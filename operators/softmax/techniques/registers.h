@@ -1,144 +1,236 @@
-// softmax, registers: the fast path for contiguous rows. A team of threads, a warp or a block, holds a whole row in its
-// registers, so each element is read once and written once. Every thread takes exp against its own maximum and corrects
-// by one factor at the end: one exp an element. Rows that are not contiguous or do not fit are left to `online`.
+// softmax, registers: the fast path for contiguous rows. A team of threads, from two lanes to a block, holds a whole row
+// in its registers, so each element is read once and written once. A warp takes its own maximum, the exponentials
+// against it and their sum; one barrier later every warp corrects by one factor. Rows that are not contiguous or do not
+// fit are left to `online`.
 #pragma once
 
 #include <oprt_device.h>
 
-#include "shared/reduction.h"
+#include <cstdint>
+
+#include "shared/online_softmax.h"
+#include "shared/row_team.h"
 #include "softmax/row_share.h"
 #include "softmax/techniques/online.h"
+#include "softmax/tuning.h"
 
 namespace oprt {
 
-// The packs of a row that one member of a team holds: number member, member + team_threads, ... , so that neighbouring
-// threads load and store neighbouring packs. What lies outside of the row reads as -inf and counts for nothing.
-template <typename T, int team_threads, int packs>
-struct softmax_registers_share {
+// The packs of a row that one thread of a team holds: number `member`, member + threads, ... , so that neighbours load
+// and store neighbouring packs. What lies outside of the row reads as -inf and counts for nothing.
+// aligned: rows of both operands begin at 16-byte addresses and are whole packs. keeps_exponentials: see tuning.h.
+template <typename T, int packs, bool aligned, bool keeps_exponentials>
+class softmax_share {
+public:
     using A = accumulate_t<T>;
     static constexpr int size = pack<T>::size;
 
-    A values[packs][size];
-    int64_t first;  // element of the row in values[0][0]; each next pack is team_threads packs further
-
-    // Returns the largest value.
-    __device__ __forceinline__ A load(const T *x_row, int64_t columns, int member) {
-        first = static_cast<int64_t>(member) * size - pack_shift(x_row);
-        A largest = static_cast<A>(-INFINITY);
+    // x_row, y_row: [columns]. The packs lie on y's addresses.
+    __device__ __forceinline__ softmax_share(T *y_row, const T *x_row, int columns, int member, int threads)
+        : y_(y_row),
+          columns_(columns),
+          first_(member * size - (aligned ? 0 : pack_shift(y_row))),
+          step_(threads * size) {
 #pragma unroll
         for (int k = 0; k < packs; ++k) {
-            to_accumulate_pack(values[k], load_pack(x_row, first_of(k), columns, lowest_element<T>()));
-#pragma unroll
-            for (int i = 0; i < size; ++i) largest = maximum{}(largest, values[k][i]);
+            keep(k, load(x_row, first_ + k * step_));
         }
-        return largest;
     }
 
-    // Values become exp(value - largest); returns their sum.
-    __device__ __forceinline__ A exponentiate(A largest) {
-        // A thread with nothing but -inf must contribute 0: exp(-inf - 0) is that, exp(-inf - -inf) would be NaN.
-        const A base = largest == static_cast<A>(-INFINITY) ? 0 : largest;
+    // NaN is left out here; it comes back through the exponentials.
+    __device__ __forceinline__ A largest() const {
+        A result = static_cast<A>(-INFINITY);
+#pragma unroll
+        for (int k = 0; k < packs; ++k) {
+            if (is_skipped(k)) break;
+#pragma unroll
+            for (int i = 0; i < size; ++i) result = larger_number{}(result, value(k, i));
+        }
+        return result;
+    }
+
+    // Sum of exp(value - base), which are kept if there is room.
+    __device__ __forceinline__ A exponentiate(A base) {
+        stay_packed();
         A sum = 0;
 #pragma unroll
         for (int k = 0; k < packs; ++k) {
+            if (is_skipped(k)) break;
             A pack_sum = 0;
 #pragma unroll
-            for (int i = 0; i < size; ++i) pack_sum += values[k][i] = exponential(values[k][i] - base);
+            for (int i = 0; i < size; ++i) {
+                const A result = exponential(value(k, i) - base);
+                if constexpr (keeps_exponentials) values_[k][i] = result;
+                pack_sum += result;
+            }
             sum += pack_sum;
         }
         return sum;
     }
 
-    __device__ __forceinline__ void store(T *y_row, int64_t columns, A factor) const {
+    // maximum: the one that exponentiate subtracted, -inf where it subtracted 0; whole: of the row.
+    __device__ __forceinline__ void store(A maximum, softmax_part<A> whole) {
+        stay_packed();
+        const A row_base = softmax_base(whole.maximum);
+        const A factor = (keeps_exponentials ? exponential(maximum - row_base) : 1) / whole.sum;
 #pragma unroll
         for (int k = 0; k < packs; ++k) {
+            if (is_skipped(k)) break;
             pack<T> result;
 #pragma unroll
-            for (int i = 0; i < size; ++i) result.values[i] = from_accumulate<T>(values[k][i] * factor);
-            store_pack(y_row, first_of(k), columns, result);
+            for (int i = 0; i < size; ++i) {
+                const A power = keeps_exponentials ? value(k, i) : exponential(value(k, i) - row_base);
+                result.values[i] = from_accumulate<T>(power * factor);
+            }
+            const int first = first_ + k * step_;
+            if constexpr (!aligned) {
+                store_pack(y_, first, columns_, result);
+            } else if (first < columns_) {
+                pack_at(y_ + first) = result;
+            }
         }
     }
 
-    __device__ __forceinline__ int64_t first_of(int k) const {
-        return first + static_cast<int64_t>(k) * team_threads * size;
+private:
+    __device__ __forceinline__ pack_words load(const T *x_row, int first) const {
+        if constexpr (!aligned) return load_words(x_row, first, columns_, lowest_element<T>());
+        if (first < columns_) return words_of(pack_at(x_row + first));
+        return words_of(filled_pack(lowest_element<T>()));
     }
+
+    // Whether pack k lies outside of the row. Of many packs, those are left out, branch by branch, which also keeps the
+    // compiler from unpacking them all at once; a few are cheaper to go along with.
+    __device__ __forceinline__ bool is_skipped(int k) const {
+        return !keeps_exponentials && first_ + k * step_ >= columns_;
+    }
+
+    __device__ __forceinline__ void keep(int k, const pack_words &loaded) {
+        if constexpr (keeps_exponentials) {
+            const pack<T> elements = pack_of<T>(loaded);
+#pragma unroll
+            for (int i = 0; i < size; ++i) values_[k][i] = to_accumulate(elements.values[i]);
+        } else {
+            packed_[k] = loaded;
+        }
+    }
+
+    __device__ __forceinline__ A value(int k, int i) const {
+        if constexpr (keeps_exponentials) {
+            return values_[k][i];
+        } else {
+            return to_accumulate(pack_of<T>(packed_[k]).values[i]);
+        }
+    }
+
+    // Elements as they were loaded take half the registers of floats, if the compiler lets them.
+    __device__ __forceinline__ void stay_packed() {
+        if constexpr (!keeps_exponentials) {
+#pragma unroll
+            for (pack_words &bits : packed_) {
+#pragma unroll
+                for (uint32_t &word : bits.words) forget_conversions(word);
+            }
+        }
+    }
+
+    A values_[keeps_exponentials ? packs : 1][size];
+    pack_words packed_[keeps_exponentials ? 1 : packs];
+    T *y_;
+    int columns_;
+    int first_;  // element of the row that is number 0 of the first pack
+    int step_;   // from one pack of a thread to its next
 };
 
-// y, x: [rows, columns], contiguous rows of at most team_threads * packs packs; where they begin is in the plan
-template <typename T, int team_threads, int packs, int block_threads>
-__global__ void __launch_bounds__(block_threads) softmax_registers(T *y, const T *x, const softmax_plan plan) {
-    using A = accumulate_t<T>;
-    constexpr int teams = block_threads / team_threads;
-    // Two arrays in turn, as in `online`; only a team of several warps uses them.
-    __shared__ softmax_part<A> partials[2][block_threads / warp_size];
-    const int team = static_cast<int>(threadIdx.x) / team_threads;
-    const int member = static_cast<int>(threadIdx.x) % team_threads;
-    int turn = 0;
-    for (int64_t row = static_cast<int64_t>(blockIdx.x) * teams + team; row < plan.rows;
-         row += static_cast<int64_t>(gridDim.x) * teams, turn ^= 1) {
-        const operand_offsets<2> offset = offsets_at(plan.outer, row);
-        softmax_registers_share<T, team_threads, packs> share;
-        softmax_part<A> part;
-        part.maximum = share.load(x + offset.of[1], plan.columns, member);
-        part.sum = share.exponentiate(part.maximum);
+// The whole row's part from each warp's. lanes, partials: as in sum_of_team
+template <int lanes, typename A>
+__device__ __forceinline__ softmax_part<A> combine_team(softmax_part<A> part, softmax_part<A> *partials) {
+    if constexpr (lanes < warp_size) return part;
+    const int warps = static_cast<int>(blockDim.x) / warp_size;
+    if (warps == 1) return part;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    if (lane == 0) partials[team_warp_index()] = part;
+    // Separates each warp's write of its part from its team's reads of all of them.
+    __syncthreads();
+    const int first = static_cast<int>(threadIdx.y) * warps;
+    return merge_warp(lane < warps ? partials[first + lane] : empty_softmax_part<A>());
+}
 
-        softmax_part<A> whole;
-        if constexpr (team_threads > warp_size) {
-            whole = reduce_block<block_threads>(part, partials[turn], merge_softmax{});
-        } else {
-            whole = reduce_lanes<team_threads>(part, merge_softmax{});
-        }
-        share.store(y + offset.of[0], plan.columns, exponential(part.maximum - whole.maximum) * softmax_scale(whole));
+// A thread that keeps exponentials needs 32 bits an element; two large blocks would not fit on a multiprocessor then.
+template <typename T, int packs, int most_threads>
+inline constexpr bool keeps_softmax_exponentials = sizeof(T) == sizeof(accumulate_t<T>) ||
+                                                   (packs <= most_kept_softmax_packs &&
+                                                    most_threads < max_block_threads);
+template <int packs, int most_threads>
+inline constexpr int softmax_blocks_to_fit =
+    most_threads == max_block_threads &&packs <= most_kept_softmax_packs ? 2 : 1;
+
+// y, x: [rows, columns], contiguous rows that fit into the packs of a team; where they begin is in the plan
+template <typename T, int lanes, int packs, int most_threads, bool aligned>
+__global__ void __launch_bounds__(most_threads, softmax_blocks_to_fit<packs, most_threads>)
+    softmax_registers(previous_kernels previous, T *y, const T *x, const softmax_plan plan) {
+    using A = accumulate_t<T>;
+    __shared__ softmax_part<A> partials[lanes < warp_size ? 1 : most_threads / warp_size];
+    const int64_t row = team_row();
+    const bool is_row = row < plan.rows;
+    const operand_offsets<2> offset = offsets_at(plan.outer, is_row ? row : 0);
+    // A team past the last row goes along with a row of no columns: shuffles and the barrier want everyone.
+    const int columns = is_row ? static_cast<int>(plan.columns) : 0;
+    wait_for_previous_kernels(previous);
+    softmax_share<T, packs, aligned, keeps_softmax_exponentials<T, packs, most_threads>> share(
+        y + offset.of[0], x + offset.of[1], columns, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+    const A largest = largest_of_lanes<lanes>(share.largest());
+    const A sum = reduce_lanes<lanes>(share.exponentiate(softmax_base(largest)), add{});
+    let_next_kernel_start();
+    share.store(largest, combine_team<lanes>(softmax_part<A>{largest, sum}, partials));
+}
+
+template <int lanes, int packs, int most_threads, typename T>
+void launch_softmax_team(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
+                         bool aligned, stream_t stream) {
+    const launch_config config{team.grid(plan.rows), team.block(), 0, stream};
+    launch_overlapping(aligned ? softmax_registers<T, lanes, packs, most_threads, true>
+                               : softmax_registers<T, lanes, packs, most_threads, false>,
+                       config, buffers.y, buffers.x, plan);
+}
+
+template <int lanes, int most_threads, typename T>
+void launch_softmax_packs(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
+                          bool aligned, stream_t stream) {
+    switch (team.packs) {
+        case 1: return launch_softmax_team<lanes, 1, most_threads>(team, plan, buffers, aligned, stream);
+        case 2: return launch_softmax_team<lanes, 2, most_threads>(team, plan, buffers, aligned, stream);
+        case 3: return launch_softmax_team<lanes, 3, most_threads>(team, plan, buffers, aligned, stream);
+        default: return launch_softmax_team<lanes, 4, most_threads>(team, plan, buffers, aligned, stream);
     }
 }
 
-// Teams of a warp share a block of four; a larger team is a block.
-template <int team_threads, int packs, typename T>
-void launch_softmax_team(const softmax_plan &plan, const softmax_buffers<T> &buffers, stream_t stream) {
-    constexpr int block_threads = team_threads > warp_size ? team_threads : 4 * warp_size;
-    const launch_config config{grid_that_loops(plan.rows, block_threads / team_threads), block_threads, 0, stream};
-    launch(softmax_registers<T, team_threads, packs, block_threads>, config, buffers.y, buffers.x, plan);
-}
-
-inline constexpr int large_softmax_team = 512;
-
-// Packs that a thread can hold: 32 float registers for float, 64 for 16-bit types. With 4 packs of double (8 values,
-// and exp in many instructions for each), nvcc 13 spilled up to 1.2 KB a thread.
 template <typename T>
-inline constexpr int most_softmax_packs = sizeof(T) == 8 ? 2 : 8;
-
-// Packs that one row can touch. Rows that all begin at 16-byte addresses touch fewer than those that may not.
-template <typename T>
-int64_t packs_in_row(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
-    bool aligned = is_pack_aligned(buffers.x);
-    for (int d = 0; d < plan.outer.ndim; ++d) aligned = aligned && plan.outer.strides[1][d] % pack<T>::size == 0;
-    return pack_count<T>(plan.columns, aligned ? 0 : pack<T>::size - 1);
+row_team softmax_team_of(const softmax_plan &plan, bool aligned) {
+    return softmax_team<T>(pack_count<T>(plan.columns, aligned ? 0 : pack<T>::size - 1), plan.rows);
 }
 
 template <typename T>
 bool fits_softmax_registers(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
-    return has_contiguous_rows(plan) &&
-           packs_in_row(plan, buffers) <= int64_t{large_softmax_team} * most_softmax_packs<T>;
+    return has_contiguous_rows(plan) && softmax_team_of<T>(plan, has_aligned_operands(plan, buffers)).threads > 0;
 }
 
-// The smallest team that holds the row: fewest threads to combine, and least left without work.
 template <typename T>
 void launch_softmax_registers(const softmax_plan &plan, const softmax_buffers<T> &buffers, stream_t stream) {
     if (!fits_softmax_registers(plan, buffers)) return launch_softmax_online(plan, buffers, stream);
-    constexpr int middle_team = 128;
-    constexpr int large_team = large_softmax_team;
-    const int64_t packs = packs_in_row(plan, buffers);
-    if (packs <= warp_size * 2) return launch_softmax_team<warp_size, 2>(plan, buffers, stream);
-    if constexpr (most_softmax_packs<T> >= 4) {
-        if (packs <= warp_size * 4) return launch_softmax_team<warp_size, 4>(plan, buffers, stream);
+    const bool aligned = has_aligned_operands(plan, buffers);
+    const row_team team = softmax_team_of<T>(plan, aligned);
+    constexpr int small_block = 128;
+    constexpr int block = 512;
+    if (team.threads == 2) return launch_softmax_packs<2, small_block>(team, plan, buffers, aligned, stream);
+    if (team.threads == 8) return launch_softmax_packs<8, small_block>(team, plan, buffers, aligned, stream);
+    if (team.threads <= block) return launch_softmax_packs<warp_size, block>(team, plan, buffers, aligned, stream);
+    if constexpr (sizeof(T) < 8) {
+        if (team.packs == most_kept_softmax_packs) {
+            return launch_softmax_team<warp_size, most_kept_softmax_packs, max_block_threads>(team, plan, buffers,
+                                                                                              aligned, stream);
+        }
+        launch_softmax_team<warp_size, largest_softmax_packs, max_block_threads>(team, plan, buffers, aligned, stream);
     }
-    if (packs <= middle_team * 2) return launch_softmax_team<middle_team, 2>(plan, buffers, stream);
-    if constexpr (most_softmax_packs<T> >= 8) {
-        if (packs <= middle_team * 4) return launch_softmax_team<middle_team, 4>(plan, buffers, stream);
-        if (packs <= middle_team * 8) return launch_softmax_team<middle_team, 8>(plan, buffers, stream);
-        if (packs <= large_team * 4) return launch_softmax_team<large_team, 4>(plan, buffers, stream);
-    }
-    launch_softmax_team<large_team, most_softmax_packs<T>>(plan, buffers, stream);
 }
 
 }  // namespace oprt

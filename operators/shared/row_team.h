@@ -1,0 +1,61 @@
+// Rows shared out among teams. A block is teams of blockDim.x threads side by side, blockDim.y of them, and each team has
+// a row of its own: part of a warp for short rows, a warp, or several warps. Which team a row gets is decided by the
+// operators' tuning.h; what is done with a row is left to the kernels.
+#pragma once
+
+#include <oprt_device.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "shared/index.h"
+#include "shared/pack.h"
+#include "shared/reduction.h"
+
+namespace oprt {
+
+struct row_team {
+    int threads;  // of one team: a power of two below the warp, else whole warps
+    int packs;    // that each thread has under way at once
+    int rows;     // teams in a block
+
+    dim3 block() const { return dim3(static_cast<unsigned>(threads), static_cast<unsigned>(rows)); }
+    dim3 grid(int64_t all_rows) const { return grid_for_all(all_rows, rows); }
+};
+
+inline int whole_warps(int64_t threads) { return static_cast<int>(ceil_divide(threads, warp_size)) * warp_size; }
+
+// Whether every row begins at a 16-byte address. row_strides: [ndim], from row to row
+template <typename T>
+bool has_aligned_rows(const T *first_row, const int64_t *row_strides, int ndim) {
+    bool aligned = is_pack_aligned(first_row);
+    for (int d = 0; d < ndim; ++d) aligned = aligned && row_strides[d] % pack<T>::size == 0;
+    return aligned;
+}
+
+// The row of this thread's team; may lie past the last one.
+__device__ __forceinline__ int64_t team_row() { return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; }
+
+// Number of this thread's warp in the block, of which teams follow one another.
+__device__ __forceinline__ int team_warp_index() {
+    return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x) / warp_size;
+}
+
+// Add up over the team: `lanes` is blockDim.x where that is below the warp, else warp_size. All threads of the block;
+// each gets its team's sum. partials: [block_threads / warp_size] in shared memory, used once in a kernel.
+template <int lanes, typename A>
+__device__ __forceinline__ A sum_of_team(A value, A *partials) {
+    value = reduce_lanes<lanes>(value, add{});
+    if constexpr (lanes < warp_size) return value;
+    const int warps = static_cast<int>(blockDim.x) / warp_size;
+    if (warps == 1) return value;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp = team_warp_index();
+    if (lane == 0) partials[warp] = value;
+    // Separates each warp's write of its sum from its team's reads of all of them.
+    __syncthreads();
+    const int first = static_cast<int>(threadIdx.y) * warps;
+    return reduce_lanes<warp_size>(lane < warps ? partials[first + lane] : 0, add{});
+}
+
+}  // namespace oprt

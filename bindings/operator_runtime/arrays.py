@@ -212,8 +212,11 @@ def current_stream(operand: Operand) -> int | None:
     return operand.ready_on
 
 
-def new_result(operand: Operand, shape: Shape, place: Place) -> Any:
-    """An array for a result, of the operand's library, dtype and device; host memory comes as NumPy's."""
+def new_result(operand: Operand, shape: Shape, place: Place, only_stream: int | None = None) -> Any:
+    """An array for a result, of the operand's library, dtype and device; host memory comes as NumPy's.
+
+    only_stream: see Memory.
+    """
     if operand.host is not None:
         return np.empty(shape, operand.numpy_dtype)
     if operand.library == "torch":
@@ -221,4 +224,6 @@ def new_result(operand: Operand, shape: Shape, place: Place) -> Any:
     if operand.library == "cupy":
         with operand.array.device:
             return sys.modules["cupy"].empty(shape, operand.array.dtype)
-    return new_tensor(shape, dtypes.Element(operand.code, operand.numpy_dtype), place, warns=False)
+    return new_tensor(
+        shape, dtypes.Element(operand.code, operand.numpy_dtype), place, warns=False, only_stream=only_stream
+    )

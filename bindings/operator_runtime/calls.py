@@ -78,9 +78,9 @@ class Operator:
 
         parameters have to be hashable and to differ, as dictionary keys, wherever the operator differs.
         """
-        if type(out) is Tensor and dtype is None and backend is None and device is None:  # noqa: SIM102
-            if self._run_again(out, arguments, parameters, stream):
-                return out
+        is_usual = type(out) is Tensor and dtype is None and backend is None and device is None
+        if is_usual and self._run_again(out, arguments, parameters, stream):
+            return out
         inputs, code = self._read_inputs(arguments, dtype)
         output = None if out is None else self._read_output(out, code)
         place = self._place(inputs, output, backend, device, stream)
@@ -92,10 +92,13 @@ class Operator:
         else:
             wanted = output.signature
         descriptor = self._descriptor(place, [wanted, *(operand.signature for operand in inputs)], parameters, inputs)
+        queue = stream_of_call(self.name, inputs if output is None else [*inputs, output], place, stream)
         if output is None:
-            out = arrays.new_result(inputs[0], wanted.shape, place)
+            # A captured call runs later, on any stream; the keys of other libraries' streams may come again.
+            may_be_kept = graph.current.graph is None and queue.key <= 0
+            out = arrays.new_result(inputs[0], wanted.shape, place, queue.key if may_be_kept else None)
             output = arrays.read_at(out, self._output_at, wanted.code)
-        queue = stream_of_call(self.name, [*inputs, output], place, stream)
+            _wait_until_ready([output], queue, place)
         descriptor.run([output.pointer, *(operand.pointer for operand in inputs)], queue.cdata, queue.key)
         note_use([out, *arguments], queue, descriptor)
         return out
@@ -117,7 +120,8 @@ class Operator:
             key.append(operand.signature)
             pointers.append(operand.pointer)
             memories.append(array._memory)
-        queue, stream_key, last_stream = ffi.NULL, 0, 0
+        queue, stream_key = ffi.NULL, 0
+        last_stream: Stream | int = 0
         if stream is not None:
             if type(stream) is not Stream or not stream._open or stream.place is not place:
                 return False
@@ -128,6 +132,8 @@ class Operator:
         descriptor.run(pointers, queue, stream_key)
         for memory in memories:
             memory.last_stream = last_stream
+            if memory.only_stream != stream_key:
+                memory.only_stream = None
         return True
 
     def prepare(
@@ -151,6 +157,7 @@ class Operator:
         if output.host is None:
             descriptor = self._new_descriptor(place, [operand.signature for operand in operands], parameters, operands)
             note_use(borrowed, queue, descriptor)
+            _note_that_more_follows(borrowed)
             pointers = [operand.pointer for operand in operands]
             return Prepared(self.name, descriptor, pointers, queue, borrowed, None)
         staging = self._staging(operands, parameters, place)
@@ -251,16 +258,32 @@ def stream_of_call(operator: str, operands: Sequence[Operand], place: Place, str
             if handle is not None:
                 queue = StreamOfCall.of(handle)
                 break
+    _wait_until_ready(operands, queue, place)
+    return queue
+
+
+def _wait_until_ready(operands: Sequence[Operand], queue: StreamOfCall, place: Place) -> None:
+    """Let the call's stream wait for those that its arrays' interfaces name."""
     for operand in operands:
         if operand.ready_on is not None and operand.host is None:
             order(operand.ready_on, queue.stream, place)
-    return queue
+
+
+def _note_that_more_follows(used: Sequence[Any]) -> None:
+    """Work with these arrays will be queued again, nobody knows on which stream."""
+    for array in used:
+        if type(array) is Tensor:
+            array._memory.only_stream = None
 
 
 def note_use(used: Sequence[Any], stream: StreamOfCall, *kept: object) -> None:
     """Remember what other libraries, and a graph that is being captured, have to know about a call."""
     for array in used:
         if type(array) is Tensor:
-            array._memory.last_stream = stream.stream
+            memory = array._memory
+            memory.last_stream = stream.stream
+            if memory.only_stream != stream.key:
+                memory.only_stream = None
     if graph.current.graph is not None:
+        _note_that_more_follows(used)
         graph.current.graph.keep(*kept, *used)

@@ -5,6 +5,7 @@ Whether a layout is allowed is for the C library to say.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -13,6 +14,11 @@ Shape = tuple[int, ...]
 
 def contiguous_strides(shape: Sequence[int]) -> Shape:
     """Strides of an array of that shape in C order."""
+    return _contiguous_strides(tuple(shape))
+
+
+@functools.lru_cache(maxsize=1024)
+def _contiguous_strides(shape: Shape) -> Shape:
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step)
@@ -44,6 +50,8 @@ def is_sparse(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 def broadcast_shape(*shapes: Shape) -> Shape:
     """The common shape of several, as in NumPy; where extents do not fit the larger one, for C to refuse."""
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     ndim = max(map(len, shapes))
     padded = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
     return tuple(0 if 0 in extents and max(extents) <= 1 else max(extents) for extents in zip(*padded, strict=True))

@@ -180,4 +180,4 @@ def measure_launches(
             check(lib.oprt_measure_launches(samples_us, samples, burst, queue.cdata))
     except OverflowError as error:
         raise invalid(f"measure_launches: samples is {samples} and burst {burst}, which is too many") from error
-    return [float(sample) for sample in samples_us]
+    return [float(samples_us[i]) for i in range(samples)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
+from operator_runtime import recycling
 from operator_runtime._native import CData, ffi, lib
 from operator_runtime.errors import check, invalid, wrong_type
 from operator_runtime.owner import Owner
@@ -51,6 +52,7 @@ class Stream(Owner):
         self._open = True
 
     def _release(self) -> None:
+        recycling.release_stream(-self.serial)
         with selected(self.place):
             check(lib.oprt_destroy_stream(self._cdata))
 
@@ -197,7 +199,7 @@ class StreamOfCall(NamedTuple):
     """The stream of one call."""
 
     cdata: CData
-    key: int  # the address; for a Stream its serial number, negative
+    key: int  # the address; for a Stream its serial number, negative; 0 for the default stream
     stream: Stream | int  # what the caller gave, or the address
 
     @classmethod

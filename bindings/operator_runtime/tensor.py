@@ -13,7 +13,7 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from operator_runtime import dtypes, layout
+from operator_runtime import dtypes, layout, recycling
 from operator_runtime._native import CData, ffi, lib
 from operator_runtime.errors import OperatorTypeError, Status, check, invalid
 from operator_runtime.layout import Shape
@@ -32,29 +32,45 @@ def to_pointer(address: int) -> CData:
 
 
 class Memory(Owner):
-    """One allocation of device memory. Its contents are undefined; the emulator fills it with 0xFF."""
+    """One allocation of device memory. Its contents are undefined; the emulator fills it with 0xFF.
 
-    def __init__(self, size_bytes: int, place: Place, *, warns: bool) -> None:
+    only_stream: the key of the stream (StreamOfCall) on which the first work with it is queued, where that is known.
+    """
+
+    def __init__(self, size_bytes: int, place: Place, *, warns: bool, only_stream: int | None = None) -> None:
         self.size_bytes = size_bytes
         self.place = resolve(place)
         self._warns = warns
         # The stream on which this package last queued work for it; 0 is the default stream.
         self.last_stream: Stream | int = 0
-        pointer = ffi.new("void **")
-        try:
-            with selected(self.place):
-                check(lib.oprt_allocate_memory(pointer, size_bytes))
-        except OverflowError as error:
-            raise invalid(f"cannot allocate {size_bytes} bytes: {error}") from error
-        self.pointer: CData = pointer[0]
+        # Becomes None for good when another stream, library, graph or prepared operator may use it, too.
+        self.only_stream = only_stream
+        kept = None if only_stream is None else recycling.take(self.place, only_stream, size_bytes)
+        self.pointer: CData = _allocate(self.place, size_bytes) if kept is None else kept
         self.address = int(ffi.cast(_INTEGER_POINTER, self.pointer))
         self._open = True
 
     def _release(self) -> None:
-        check(lib.oprt_free_memory(self.pointer))
+        stream_key = self.only_stream
+        if stream_key is None or not recycling.keep(self.place, stream_key, self.size_bytes, self.pointer):
+            check(lib.oprt_free_memory(self.pointer))
 
     def __repr__(self) -> str:
         return f"<{self.size_bytes} bytes of memory on {self.place}>"
+
+
+def _allocate(place: Place, size_bytes: int) -> CData:
+    pointer = ffi.new("void **")
+    try:
+        with selected(place):
+            status = lib.oprt_allocate_memory(pointer, size_bytes)
+            if status == Status.OUT_OF_MEMORY and recycling.release_all():
+                status = lib.oprt_allocate_memory(pointer, size_bytes)
+            check(status)
+    except OverflowError as error:
+        raise invalid(f"cannot allocate {size_bytes} bytes: {error}") from error
+    allocated: CData = pointer[0]
+    return allocated
 
 
 def host_pointer(array: NDArray[Any]) -> CData:
@@ -153,7 +169,9 @@ class Tensor:
     @property
     def data_ptr(self) -> int:
         """Address of element [0, ..., 0] in device memory."""
-        return self._open_memory().address + self._offset
+        memory = self._open_memory()
+        memory.only_stream = None  # whoever has the address may use it anywhere
+        return memory.address + self._offset
 
     @property
     def backend(self) -> str:
@@ -408,6 +426,7 @@ class Tensor:
         memory = self._open_memory()
         if memory.place.kind != GPU:
             raise AttributeError(f"memory on {memory.place} has no __cuda_array_interface__")
+        memory.only_stream = None
         last = memory.last_stream
         handle = last if isinstance(last, int) else 0 if last.closed else last.handle
         return {
@@ -434,14 +453,16 @@ class Tensor:
     ) -> Any:
         from operator_runtime import dlpack
 
-        self._open_memory()
+        self._open_memory().only_stream = None
         return dlpack.export(self, stream, max_version, dl_device, copy)
 
 
-def new_tensor(shape: Shape, element: dtypes.Element, place: Place, *, warns: bool) -> Tensor:
+def new_tensor(
+    shape: Shape, element: dtypes.Element, place: Place, *, warns: bool, only_stream: int | None = None
+) -> Tensor:
     """A tensor of its own memory, in C order."""
     size_bytes = math.prod(shape) * dtypes.SIZES_BYTES[element.code]
-    memory = Memory(size_bytes, place, warns=warns)
+    memory = Memory(size_bytes, place, warns=warns, only_stream=only_stream)
     return Tensor(memory, element, shape, layout.contiguous_strides(shape), owns=True)
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.harness.record import operator_names
 from tests.harness.targets import ROOT, Target
 
-STREAM_TESTS = ("test_streams.py", "test_graphs.py", "test_threads.py", "test_prepared.py")
+STREAM_TESTS = ("test_streams.py", "test_graphs.py", "test_threads.py", "test_prepared.py", "test_recycling.py")
 # The schedule orders and the techniques have nothing to do with streams: their rows are left out.
 OPERATOR_TESTS = "test_case or test_refused"
 

@@ -16,7 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 _BACKENDS = ("nvidia", "metax")
 _REAL = ["runtime/CMakeLists.txt", "runtime/cmake", "runtime/include", "operators/shared/layout.h"]
-_REAL += [f"backends/{name}" for name in ("module.h", "launcher_registry.h", "launcher.cu.in", "technique.cu.in")]
+_REAL += [
+    f"backends/{name}" for name in ("module.h", "probes.h", "launcher_registry.h", "launcher.cu.in", "technique.cu.in")
+]
 _REAL += [f"backends/{name}" for name in ("vendor_module.cc", "emulator/CMakeLists.txt", "emulator/rewrite.py")]
 _REAL += [
     f"backends/{b}/{name}" for b in _BACKENDS for name in ("CMakeLists.txt", "backend.cmake", "include/oprt_vendor.h")
@@ -82,6 +84,18 @@ struct tiny_plan { using dtypes = dtype_list<OPRT_DTYPE_FLOAT32>; oprt_dtype_t d
 template <typename T> struct tiny_buffers { T *y; explicit tiny_buffers(const operands &o) : y(o.output<T>(0)) {} };
 // One for the whole process, if modules shared the statics of templates.
 template <typename T> T &calls() { static T count = 0; return count; }
+}
+"""
+_PROBES = """\
+#include "backends/probes.h"
+namespace oprt {
+oprt_status_t probe_variant_count(int32_t *, oprt_probe_t, module_message &) { return OPRT_ERR_NOT_SUPPORTED; }
+oprt_status_t run_probe(oprt_probe_t, int32_t, void *, const void *, size_t, oprt_stream_t, module_message &) {
+    return OPRT_ERR_NOT_SUPPORTED;
+}
+oprt_status_t measure_launches(double *, int32_t, int32_t, oprt_stream_t, module_message &) {
+    return OPRT_ERR_NOT_SUPPORTED;
+}
 }
 """
 _REGISTRATION = '#include "backends/launcher_registry.h"\nOPRT_REGISTER_LAUNCHER(tiny, launch_tiny)\n'
@@ -169,6 +183,8 @@ def make_tree(root: Path) -> TinyTree:
     _write(root / "bindings/CMakeLists.txt", "# The tests of the bindings build the extension.\n")
     _write(root / "runtime/src/library.cc", _LIBRARY)
     _write(root / "backends/emulator/src/engine.cc", "// Nothing: the stand-in runtime has no engine.\n")
+    _write(root / "backends/probes.cc", _PROBES)
+    _write(root / "backends/device_limits.cc", "// Nothing: the tiny kernel asks for no limits.\n")
     _write(root / "operators/tiny/tiny.h", _PLAN)
     for backend, (prefix, header, *_) in VENDORS.items():
         _write(root / "backends/emulator/include" / header, vendor_header(backend, emulator=True))
@@ -204,7 +220,7 @@ def launch_all(module: Path, *, run: bool) -> dict[str, Launched]:
 def _launch(launch: object) -> float:
     y = ctypes.c_float(-1)
     pointers = (ctypes.c_void_p * 1)(ctypes.addressof(y))
-    operands = (ctypes.c_void_p * 2)(ctypes.addressof(pointers), None)
+    operands = (ctypes.c_void_p * 3)(ctypes.addressof(pointers), None, False)  # pointers, workspace, overlap
     plan = ctypes.c_int(2)  # float32
     message = ctypes.create_string_buffer(4096)
     status = launch(ctypes.addressof(plan), ctypes.addressof(operands), None, ctypes.addressof(message))

@@ -1,4 +1,4 @@
-"""The C++ programs of this folder, one test a TEST: api, threads, exhaustion, locks on fake modules, device on real ones."""
+"""The C++ programs of this folder, one test a TEST: api, threads, exhaustion, locks on fakes, device on real ones."""
 
 from __future__ import annotations
 

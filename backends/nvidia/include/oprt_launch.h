@@ -24,11 +24,52 @@ __device__ __forceinline__ void let_next_kernel_start() {
 // Overlapped launches and clusters came with compute capability 9.0.
 inline bool device_has_clusters() { return OPRT_HAS_CLUSTER && compute_capability_major() >= 9; }
 
-// Let the kernel use more dynamic shared memory than the 48 KB that every kernel has.
+// What launches have to know of a kernel on a device.
+struct kernel_facts {
+    const void *kernel;  // null: nothing is known here
+    int device;
+    size_t static_shared_bytes;
+    // Whether its code waits (wait_for_previous_kernels): it has to be compiled for 9.0, too. A newer device also runs
+    // code for an older one, translated when it is loaded, in which the wait is nothing.
+    bool waits;
+    bool may_use_all_shared;
+};
+
+// The current device's; kept for each thread, so that a launch asks nothing and takes no lock.
+inline cudaError_t find_kernel_facts(kernel_facts **facts, const void *kernel) {
+    constexpr int bits = 6;
+    thread_local kernel_facts kept[1 << bits];
+    kernel_facts &known = kept[spread_address(kernel, bits)];
+    *facts = &known;
+    int device = 0;
+    if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+    if (known.kernel == kernel && known.device == device) return cudaSuccess;
+    cudaFuncAttributes attributes;
+    if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess) return error;
+    constexpr int first_that_waits = 90;
+    const bool waits = device_has_clusters() && attributes.ptxVersion >= first_that_waits;
+    known = {kernel, device, attributes.sharedSizeBytes, waits, false};
+    return cudaSuccess;
+}
+
+// Let the kernel use more dynamic shared memory than the 48 KB that every kernel has: at once all that the device can
+// give, so that no thread takes back what a launch of another one needs. More than that is refused by the launch.
 inline cudaError_t allow_dynamic_shared(const void *kernel, size_t shared_bytes) {
     constexpr size_t always_allowed_bytes = 48 * 1024;
     if (shared_bytes <= always_allowed_bytes) return cudaSuccess;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    kernel_facts *facts = nullptr;
+    if (const cudaError_t error = find_kernel_facts(&facts, kernel); error != cudaSuccess) return error;
+    if (facts->may_use_all_shared) return cudaSuccess;
+    int most_bytes = 0;
+    if (const cudaError_t error =
+            cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, facts->device);
+        error != cudaSuccess) {
+        return error;
+    }
+    const int dynamic_bytes = most_bytes - static_cast<int>(facts->static_shared_bytes);
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_bytes);
+    facts->may_use_all_shared = error == cudaSuccess;
+    return error;
 }
 
 #if !defined(OPRT_EMULATOR)
@@ -40,33 +81,13 @@ inline cudaError_t allow_cluster(const void *kernel, unsigned cluster_blocks) {
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
 }
 
-// Whether the kernel's code waits (wait_for_previous_kernels): it has to be compiled for 9.0, too. A newer device also
-// runs code for an older one, translated when it is loaded, in which the wait is nothing. Answers are kept for each thread.
-inline cudaError_t ask_whether_it_waits(bool *waits, const void *kernel) {
-    struct answer {
-        const void *kernel;  // null: no answer here
-        int device;
-        bool waits;
-    };
-    constexpr int bits = 6;
-    thread_local answer answers[1 << bits];
-    int device = 0;
-    if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
-    answer &known = answers[spread_address(kernel, bits)];
-    if (known.kernel != kernel || known.device != device) {
-        cudaFuncAttributes attributes;
-        if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess) return error;
-        known = {kernel, device, device_has_clusters() && attributes.ptxVersion >= 90};
-    }
-    *waits = known.waits;
-    return cudaSuccess;
-}
-
 inline cudaError_t launch_address(const void *kernel, const launch_config &config, bool overlap, void **arguments) {
     if (const cudaError_t error = allow_cluster(kernel, config.cluster_blocks); error != cudaSuccess) return error;
     bool waits = false;
     if (overlap) {
-        if (const cudaError_t error = ask_whether_it_waits(&waits, kernel); error != cudaSuccess) return error;
+        kernel_facts *facts = nullptr;
+        if (const cudaError_t error = find_kernel_facts(&facts, kernel); error != cudaSuccess) return error;
+        waits = facts->waits;
     }
     cudaLaunchAttribute attributes[3];
     unsigned count = 0;

@@ -37,6 +37,13 @@ __global__ void add_two(float *values, int64_t elements) {
     if (i < elements) values[i] += 2;
 }
 
+__global__ void fill_through_shared(float *values, int64_t elements) {
+    OPRT_DYNAMIC_SHARED(float, tile);
+    tile[threadIdx.x] = 5;
+    __syncthreads();
+    for (int64_t i = threadIdx.x; i < elements; i += blockDim.x) values[i] = tile[blockDim.x - 1 - threadIdx.x];
+}
+
 class device_values {
 public:
     device_values() {
@@ -83,6 +90,25 @@ void cooperative_launches_are_refused() {
     state.failures = 0;
 }
 
+void shared_memory_is_allowed_up_to_the_limit() {
+    oprt::vendor::device_properties properties;
+    CHECK(OPRT_VENDOR(GetDeviceProperties)(&properties, 0) == OPRT_VENDOR(Success));
+    const auto most_bytes = static_cast<size_t>(oprt::vendor::shared_memory_per_block_bytes(properties));
+    oprt::launch_config config{dim3(1), dim3(128), 0, nullptr};
+    for (const size_t shared_bytes : {most_bytes, size_t{1024}, most_bytes}) {
+        device_values values;
+        config.shared_bytes = shared_bytes;
+        oprt::launch(fill_through_shared, config, values.pointer, count);
+        CHECK(state.failures == 0);
+        CHECK(values.all(5));
+    }
+    device_values values;
+    config.shared_bytes = most_bytes + 1;
+    oprt::launch(fill_through_shared, config, values.pointer, count);
+    CHECK(state.failures == 1);
+    state.failures = 0;
+}
+
 void limits_are_those_of_the_device() {
     oprt::vendor::device_properties properties;
     CHECK(OPRT_VENDOR(GetDeviceProperties)(&properties, 0) == OPRT_VENDOR(Success));
@@ -125,6 +151,7 @@ bool is_overlap_wanted() { return state.overlap; }
 int main() {
     overlapped_launches_keep_their_order();
     cooperative_launches_are_refused();
+    shared_memory_is_allowed_up_to_the_limit();
     limits_are_those_of_the_device();
     failed_questions_are_recorded();
     std::puts("passed");

@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import nox
@@ -58,14 +58,22 @@ from tasks import (  # noqa: E402
     testing,
     toolchain,
 )
-from tasks.arguments import BENCH_OPTIONS, TEST_OPTIONS, Options  # noqa: E402
+from tasks.arguments import BENCH_OPTIONS, CHECK_OPTIONS, TEST_OPTIONS, Options  # noqa: E402
 from tasks.project import BACKENDS, Failure  # noqa: E402
 
+# `nox -t ci`: with the tests, all that a change must pass without a GPU (.ci/run, .github/).
+CI = ("ci",)
 DESCRIPTIONS: dict[str, str] = {}  # of every session, for its -h
 
 
 def _define(
-    name: str, description: str, body: Callable[[nox.Session], None], *, needs_tools: bool, default: bool = False
+    name: str,
+    description: str,
+    body: Callable[[nox.Session], None],
+    *,
+    needs_tools: bool,
+    default: bool = False,
+    tags: Sequence[str] = (),
 ) -> None:
     """A session whose failures are one sentence. needs_tools: it works in the shared environment."""
 
@@ -83,14 +91,14 @@ def _define(
     session_body.__name__ = name.replace("-", "_")
     session_body.__doc__ = DESCRIPTIONS[name] = description
     settings = {} if name == "tools" else {"venv_backend": "none", "requires": ["tools"] if needs_tools else []}
-    nox.session(name=name, default=default, **settings)(session_body)
+    nox.session(name=name, default=default, tags=tags, **settings)(session_body)
 
 
 def _session(
-    name: str, *, needs_tools: bool = True, default: bool = False
+    name: str, *, needs_tools: bool = True, default: bool = False, tags: Sequence[str] = ()
 ) -> Callable[[Callable[[nox.Session], None]], None]:
     """Make the decorated function the session of this name; its docstring is what `nox -l` shows."""
-    return lambda body: _define(name, body.__doc__ or "", body, needs_tools=needs_tools, default=default)
+    return lambda body: _define(name, body.__doc__ or "", body, needs_tools=needs_tools, default=default, tags=tags)
 
 
 def _options(
@@ -140,7 +148,7 @@ def _learn(session: nox.Session) -> None:
 @_session("check")
 def _check(session: nox.Session) -> None:
     """Build your kernels and test them level by level, on the emulator unless told. --op --backend --level --case."""
-    check.check(session, _options(session, "--backend", *TEST_OPTIONS))
+    check.check(session, _options(session, "--backend", *CHECK_OPTIONS))
 
 
 @_session("debug")
@@ -223,27 +231,27 @@ for _verb, _body in VERBS.items():
         )
 
 
-@_session("compile-nvidia")
+@_session("compile-nvidia", tags=CI)
 def _compile_nvidia(session: nox.Session) -> None:
     """Compile the NVIDIA kernels with nvcc for the portable architectures; needs no GPU."""
     _options(session)
     testing.compile_nvidia(session)
 
 
-@_session("lint")
+@_session("lint", tags=CI)
 def _lint(session: nox.Session) -> None:
     """Check format, style and types of every source. --fix formats."""
     lint.lint(session, _options(session, "--fix"))
 
 
-@_session("docs", needs_tools=False)
+@_session("docs", needs_tools=False, tags=CI)
 def _docs(session: nox.Session) -> None:
     """Check the links of README.md and docs/, and that the nox sessions named there exist."""
     _options(session)
     links.check(session, DESCRIPTIONS)
 
 
-@_session("package")
+@_session("package", tags=CI)
 def _package(session: nox.Session) -> None:
     """Build wheel and sdist into dist/, install each in a fresh environment and run both backends there."""
     _options(session)

@@ -68,6 +68,7 @@ OPTIONS: dict[str, dict[str, typing.Any]] = {
 }
 # What the kernel under test, its cases and its device are chosen by.
 TEST_OPTIONS = ("--op", "--device", "--kernels", "--case", "--level", "--max-level", "--technique", "--sanitize")
+CHECK_OPTIONS = tuple(option for option in TEST_OPTIONS if option != "--technique")
 BENCH_OPTIONS = ("--op", "--device", "--kernels", "--technique", "--json", "--sanitize")
 
 

@@ -40,6 +40,12 @@ class Outcome:
 
 
 def check(session: nox.Session, options: Options) -> None:
+    if options.technique:
+        ops = "".join(f" --op {op}" for op in options.ops)
+        raise Failure(
+            f"--technique {options.technique}: check tests your own kernel and no technique; "
+            f"nox -s test --{ops} --technique {options.technique} tests that"
+        )
     options = dataclasses.replace(options, kernels=options.kernels or WORKSPACE)
     known = operators()
     rows: list[tuple[str, str, str]] = []
@@ -54,8 +60,8 @@ def check(session: nox.Session, options: Options) -> None:
                 result = _check_file(session, options, known[name], backend, file)
             except Failure as failure:
                 session.log(str(failure))
-                result = str(failure).splitlines()[0]
-                failed.append(result)
+                failed.append(str(failure).splitlines()[0])
+                result = failed[-1].removeprefix(f"{name} on {backend}: ")
             rows.append((name, backend, result))
     _print_rows(session, rows)
     if failed:

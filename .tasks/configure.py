@@ -130,10 +130,11 @@ def _prepare(tree: Path, backend: str) -> None:
 
 
 def _settings(session: nox.Session, backend: str, options: Options, device: str, old: dict[str, str]) -> dict[str, str]:
+    kept = Path(old.get("OPRT_KERNELS") or WORKSPACE)
     settings = {
         "OPRT_BACKEND": backend,
         "OPRT_DEVICES": "emulator",
-        "OPRT_KERNELS": str(options.kernels or old.get("OPRT_KERNELS") or WORKSPACE),
+        "OPRT_KERNELS": str(options.kernels or (kept if kept.is_dir() else WORKSPACE)),
         "Python_EXECUTABLE": environment.python(),
         "CMAKE_CXX_COMPILER": str(toolchain.cxx()),
     }

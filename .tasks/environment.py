@@ -39,6 +39,7 @@ LINT_TOOLS = ("ruff==0.17.6", "mypy==2.4.1", "clang-format==14.0.6")
 NVCC_WHEELS = tuple(f"nvidia-{part}==13.0.*" for part in ("cuda-nvcc", "cuda-crt", "nvvm", "cuda-runtime", "cuda-cccl"))
 NEEDED_MODULES = {"cffi": "cffi", "numpy": "numpy", "pytest": "pytest", "xdist": "pytest-xdist"}  # with --no-venv
 FOLDER = ROOT / ".nox" / "tools"
+REPORT_DESCRIPTOR = "CAMP_EMULATOR_REPORT_FD"
 _started: dict[str, nox.Session] = {}
 
 
@@ -69,10 +70,13 @@ VARIABLES = (
     Variable("CAMP_EMULATOR_ORDER", "ring", "ring or warp-first, each also -reverse or -random:SEED"),
     Variable("CAMP_EMULATOR_ASYNC", "0", "1: streams of the emulator run on threads of their own"),
     Variable("CAMP_EMULATOR_TIME_LIMIT", "60", "seconds after which an emulated kernel is stopped"),
+    Variable(REPORT_DESCRIPTOR, "2 under nox", "descriptor on which a crash outside of kernels is told"),
     Variable("CUDACXX", "", "path of nvcc; looked at first", "nvidia"),
     Variable("CUDA_HOME", "", "CUDA toolkit whose bin/nvcc is taken next", "nvidia"),
+    Variable("CUDA_PATH", "", "the same, looked at after CUDA_HOME", "nvidia"),
     Variable("MACA_PATH", "/opt/maca", "MetaX SDK, for mxcc and its headers", "metax"),
     Variable("CXX", "c++, g++ or clang++", "host C++ compiler"),
+    Variable("CMAKE_BUILD_PARALLEL_LEVEL", "ninja's choice", "how many compilers run at once"),
 )
 
 
@@ -158,7 +162,7 @@ def capture(
 
 
 def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    environment = {"PATH": _path(), **(extra or {})}
+    environment = {"PATH": _path(), REPORT_DESCRIPTOR: os.environ.get(REPORT_DESCRIPTOR, "2"), **(extra or {})}
     if without_environment():  # there operator_runtime is not installed
         environment["PYTHONPATH"] = _joined(ROOT / "bindings", os.environ.get("PYTHONPATH", ""))
     return environment

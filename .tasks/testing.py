@@ -93,8 +93,15 @@ def python(session: nox.Session, options: Options, words: Sequence[str]) -> None
 
 def compile_nvidia(session: nox.Session) -> None:
     """The gpu module of nvidia, for a list of architectures that needs no GPU."""
-    os.environ.setdefault("CMAKE_CUDA_ARCHITECTURES", toolchain.PORTABLE_ARCHITECTURES)
-    configure.build(session, "nvidia", Options(), "gpu")
+    before = os.environ.get(toolchain.ARCHITECTURES)
+    os.environ[toolchain.ARCHITECTURES] = before or toolchain.PORTABLE_ARCHITECTURES
+    try:
+        configure.build(session, "nvidia", Options(), "gpu")
+    finally:  # the sessions that follow in this run choose for themselves
+        if before is None:
+            del os.environ[toolchain.ARCHITECTURES]
+        else:
+            os.environ[toolchain.ARCHITECTURES] = before
 
 
 def merge(documents: Sequence[dict[str, typing.Any]]) -> dict[str, typing.Any]:

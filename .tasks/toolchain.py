@@ -19,6 +19,7 @@ from .project import Failure
 if typing.TYPE_CHECKING:
     import nox
 
+ARCHITECTURES = "CMAKE_CUDA_ARCHITECTURES"
 PORTABLE_ARCHITECTURES = "75-virtual;80;90"
 VENDOR_TOOL = {"nvidia": "nvidia-smi", "metax": "mx-smi"}
 VENDOR_NAME = {"nvidia": "NVIDIA", "metax": "MetaX"}
@@ -114,7 +115,7 @@ def gpu_count(backend: str) -> int:
 
 def architectures() -> tuple[str, str]:
     """CMAKE_CUDA_ARCHITECTURES and where it comes from; not native without a GPU: CMake would pick one itself."""
-    named = os.environ.get("CMAKE_CUDA_ARCHITECTURES", "")
+    named = os.environ.get(ARCHITECTURES, "")
     if named and not (named == "native" and gpu_count("nvidia") == 0):
         return named, "environment"
     if gpu_count("nvidia"):
@@ -126,7 +127,7 @@ def build_device(backend: str, asked: str | None) -> tuple[str, str]:
     """The device to compile for, emulator or gpu, and the reason. Compiling for a GPU needs no GPU."""
     if asked and asked != "auto":
         return asked.partition(":")[0], "asked for"
-    if backend == "nvidia" and os.environ.get("CMAKE_CUDA_ARCHITECTURES"):
+    if backend == "nvidia" and os.environ.get(ARCHITECTURES):
         return "gpu", "auto: CMAKE_CUDA_ARCHITECTURES is set"
     return _automatic(backend)
 

@@ -5,6 +5,7 @@ What an operator must do stands in cases/; building is nox's part: here only wha
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,8 @@ from tests.harness.suite import OperatorSuite
 from tests.harness.targets import Target, UnavailableError, find_targets, kernel_lines, names, unknown
 
 TARGETS = pytest.StashKey[list[Target]]()
+# At least: a number that no child which inherits the variable uses for a file of its own.
+REPORT_DESCRIPTOR = 200
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,6 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # For a crash outside of kernels: the error stream itself, which pytest captures only while it collects and tests.
+    # A worker of xdist has its own.
+    os.environ["CAMP_EMULATOR_REPORT_FD"] = str(fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, REPORT_DESCRIPTOR))
     config.stash[TARGETS] = []
     if config.getoption("backend") == "none":
         return

@@ -42,6 +42,19 @@ def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return all(extent == 1 or have == want for extent, have, want in zip(shape, strides, wanted, strict=True))
 
 
+def is_one_piece(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill their span, each once, in whatever order."""
+    if 0 in shape:
+        return True
+    step = 1
+    for stride, extent in sorted((abs(stride), extent) for extent, stride in zip(shape, strides, strict=True)):
+        if extent > 1:
+            if stride != step:
+                return False
+            step *= extent
+    return True
+
+
 def is_sparse(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the span is so much larger than the elements that copying the elements one by one is cheaper."""
     low, high = element_span(shape, strides)

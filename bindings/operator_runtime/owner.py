@@ -30,10 +30,15 @@ class Owner:
         return not self._open
 
     def close(self) -> None:
-        """Release what is held. A second call does nothing."""
-        if self._open:
-            self._open = False
+        """Release what is held. A second call does nothing, or tries again what the first one could not do."""
+        if not self._open:
+            return
+        self._open = False
+        try:
             self._release()
+        except BaseException:
+            self._open = True
+            raise
 
     def __enter__(self: Self) -> Self:
         return self

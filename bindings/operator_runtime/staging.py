@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from operator_runtime import layout
 from operator_runtime._native import CData, ffi, lib
-from operator_runtime.errors import check
+from operator_runtime.errors import OperatorRuntimeError, check
 from operator_runtime.layout import Shape
 from operator_runtime.operand import Operand, Signature
 from operator_runtime.selection import Place, selected
@@ -151,6 +151,14 @@ class Staging:
             output.original[...] = output.compact
 
     def close(self) -> None:
-        """Free the device memory, after the work that uses it."""
-        while self._pieces:
-            self._pieces.pop().memory.close()
+        """Free the device memory, after the work that uses it: all that can be; then the first error is raised."""
+        pieces, self._pieces = self._pieces, []
+        errors = []
+        for piece in pieces:
+            try:
+                piece.memory.close()
+            except OperatorRuntimeError as error:
+                errors.append(error)
+                self._pieces.append(piece)
+        if errors:
+            raise errors[0]

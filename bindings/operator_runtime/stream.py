@@ -131,9 +131,9 @@ class Event(Owner):
 
     def _release(self) -> None:
         assert self.place is not None
-        place, self.place = self.place, None
-        with selected(place):
+        with selected(self.place):
             check(lib.oprt_destroy_event(self._cdata))
+        self.place = None
 
     def __repr__(self) -> str:
         return f"<Event on {self.place}>" if self.place else "<Event, not recorded>"

@@ -410,10 +410,10 @@ class Tensor:
             The view has gaps or repeats between its elements, or the value is out of range.
         """
         memory = self._open_memory()
-        low, high = layout.element_span(self.shape, self.strides)
-        if high - low != self.size:
+        if not layout.is_one_piece(self.shape, self.strides):
             raise invalid(f"fill_bytes: the elements of {self!r} are not one piece of memory")
         if self.size:
+            low, _ = layout.element_span(self.shape, self.strides)
             with selected(memory.place):
                 check(lib.oprt_synchronize_device())
                 start = to_pointer(memory.address + self._offset + low * self.itemsize)

@@ -66,7 +66,7 @@ extern "C" oprt_status_t oprt_free_memory(void *pointer) {
         try {
             call_module(owned.device, "oprt_free_memory", owned.device.module->table->release, pointer);
         } catch (const failure &) {
-            memory_owners().add(owned);  // still there: a broken device refuses to free
+            memory_owners().add(owned);  // still there: a broken GPU, or a capture, refuses to free
             throw;
         }
     });

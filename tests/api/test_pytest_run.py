@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.harness.targets import ROOT
+from tests.harness.record import load_record
+from tests.harness.running import rerun_command
+from tests.harness.targets import ROOT, Target
 
 INI = ROOT / "tests" / "pytest.ini"
 THREE_TESTS = """
@@ -24,6 +27,16 @@ def test_that_crashes():
 
 def test_after():
     pass
+"""
+
+
+CRASH_AFTER_A_KERNEL = """
+import ctypes
+import numpy
+
+def test_that_crashes(oprt, first_target):
+    oprt.relu(numpy.ones(4, numpy.float32), **first_target.where)
+    ctypes.string_at(8)
 """
 
 
@@ -70,6 +83,18 @@ def test_a_crash_is_one_failed_test(tmp_path: Path) -> None:
     assert "crashed while running" in done.stdout and "test_that_crashes" in done.stdout
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_crash_behind_the_capture_is_told(oprt: Any, tmp_path: Path, workers: int) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    (tmp_path / "test_crash.py").write_text(CRASH_AFTER_A_KERNEL)
+    options = [str(tmp_path), "-p", "tests.conftest", "--device=emulator", "--rootdir", str(tmp_path)]
+    options += ["-n", str(workers), "--dist", "worksteal"] if workers else []
+    done = run_pytest(*options)
+    assert done.returncode == (pytest.ExitCode.TESTS_FAILED if workers else -signal.SIGSEGV), done.stdout
+    assert "emulator: signal 11 outside of any kernel ends the process" in done.stderr
+
+
 def test_the_header_says_whose_kernels(oprt: Any) -> None:
     done = run_pytest("tests/op_tests", "--op=copy", "--level=1", "--technique=reference")
     assert done.returncode == 0, done.stdout
@@ -82,3 +107,16 @@ def test_the_header_says_whose_kernels(oprt: Any) -> None:
 def test_one_case_can_be_run_alone(oprt: Any, case: str) -> None:
     done = run_pytest("tests/op_tests", "--op=copy", f"--case={case}", "--technique=reference", "-k", "test_case")
     assert f"{len({backend for backend, _ in oprt.available()})} passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kernel", "option"),
+    [
+        ("operators/copy/nvidia/kernel.cuh", ""),
+        ("workspace/copy/nvidia/kernel.cuh", " --kernels"),
+        ("/home/me/mine/copy/nvidia/kernel.cuh", " --kernels /home/me/mine"),
+    ],
+)
+def test_the_command_of_one_case_names_the_learners_folder(kernel: str, option: str) -> None:
+    command = rerun_command(load_record("copy"), "copy-1", Target("nvidia", "gpu"), kernel=str(ROOT / kernel))
+    assert command == f"nox -s test-nvidia -- --op copy --case copy-1 --device gpu{option}"

@@ -110,3 +110,8 @@ def test_unchanged_files_are_left_alone(generate: Any, tmp_path: Path) -> None:
     assert path.stat().st_mtime_ns == before
     generate.write_if_changed(path, "two")
     assert path.read_text() == "two"
+
+
+def test_it_says_nothing_when_all_is_well(generate: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["--include", str(HEADERS), "--out", str(tmp_path / "native.c")]) == 0
+    assert capfd.readouterr() == ("", "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import operator
 import warnings
 from typing import Any
 
@@ -114,6 +116,23 @@ def test_writing(oprt: Any, tensor: Any, values: Any) -> None:
         tensor.copy_from([[0.0]])
     with pytest.raises(TypeError, match=r"\.numpy\(\)"):
         np.asarray(tensor)
+
+
+def test_fill_bytes_writes_the_elements_alone(oprt: Any, target: Target) -> None:
+    """Every small layout of three dimensions: one piece is filled; gaps and repeats are refused, nothing is written."""
+    extents, strides = itertools.product((1, 2, 3), repeat=3), tuple(itertools.product((-3, 0, 1, 2, 3), repeat=3))
+    with oprt.from_numpy(np.zeros(41, np.uint8), **target.where) as memory:
+        for shape, steps in itertools.product(extents, strides):
+            offsets = [20 + sum(map(operator.mul, index, steps)) for index in np.ndindex(shape)]
+            one_piece = sorted(offsets) == list(range(min(offsets), max(offsets) + 1))
+            view = memory.as_strided(shape, steps, offset=20)
+            if not one_piece:
+                with pytest.raises(ValueError, match="not one piece"):
+                    view.fill_bytes(1)
+                continue
+            view.fill_bytes(1)
+            assert np.flatnonzero(memory.numpy()).tolist() == sorted(offsets), f"{shape}, {steps}"
+            memory.fill_bytes(0)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "complex128", "datetime64[s]", "int16", ">i4"])

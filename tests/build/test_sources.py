@@ -53,6 +53,13 @@ def found(pattern: re.Pattern[str], path: Path) -> list[str]:
     return [f"{path.relative_to(ROOT)}:{number}: {text}" for number, text in hits]
 
 
+def test_the_engine_has_no_facts_of_a_vendor() -> None:
+    facts = re.compile(r"OPRT_EMULATOR_WARP_SIZE|\bMetaX\b|\bNVIDIA\b|\"(?:cuda|mc)\"")
+    for path in sorted((ROOT / "backends" / "emulator" / "src").iterdir()):
+        code = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
+        assert not facts.findall(code), f"{path.name}: what a vendor's device is stands in backends/<vendor>/include"
+
+
 def test_vendor_names_stay_with_their_vendor() -> None:
     wrong = [hit for path in sources() for vendor in set(NAMES) - owners(path) for hit in found(NAMES[vendor], path)]
     assert not wrong, "vendor names belong into backends/<vendor>/ and operators/**/<vendor>/:\n" + "\n".join(wrong)

@@ -25,6 +25,13 @@ def _hash_of_folders(*folders: Path) -> str:
 
 
 @functools.cache
+def _vendor_include(warp_size: int) -> Path:
+    """The headers of the backend whose device has warps of that width."""
+    settings = EMULATOR.parent.glob("*/backend.cmake")
+    return next(path.parent / "include" for path in settings if f"OPRT_WARP_SIZE {warp_size})" in path.read_text())
+
+
+@functools.cache
 def _version(compiler: str) -> str:
     return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
 
@@ -45,7 +52,8 @@ class HeaderWorkshop(Workshop):
 
     def runtime(self, build: Build) -> Path:
         """The object of the runtime API, made as that of the engine."""
-        command = build.command("-O1", f"-I{EMULATOR / 'src'}")
+        vendor = _vendor_include(build.warp_size)
+        command = build.command("-O1", f"-I{EMULATOR / 'src'}", f"-I{vendor}")
 
         def make(partial: Path) -> None:
             whole = partial.with_name(f"{partial.name}.cc")
@@ -54,7 +62,7 @@ class HeaderWorkshop(Workshop):
             _compile([*command, "-c", str(whole), "-o", str(partial)])
             whole.unlink()
 
-        key = _hash_of_folders(EMULATOR / "src", EMULATOR / "include")
+        key = _hash_of_folders(EMULATOR / "src", EMULATOR / "include", vendor)
         return self._once(self.folder / str(build) / _name("runtime_api", command, key), make)
 
     def linked(self, build: Build, sources: list[Path], name: str, *flags: str) -> Path:

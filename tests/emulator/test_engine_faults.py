@@ -130,6 +130,7 @@ REPORTS = {
         "the block is (1025, 1, 1)",
         "the block is (32, 33, 1)",
         "the block is (65536, 65536, 1)",
+        "the block is (32, 32, 4194304)",
         "the grid is (1, 65536, 1)",
         "the grid is (0, 1, 1)",
     ],

@@ -45,11 +45,12 @@ def library(workshop: Workshop, compiler: str, width: int) -> str:
 
 @builds(Build("g++", 32), Build("clang++", 64))
 @pytest.mark.parametrize("mode", ["plain", "faulthandler"])
-@pytest.mark.parametrize("modules", [1, 2])
-def test_modules_in_one_process(workshop: Workshop, build: Build, mode: str, modules: int) -> None:
+@pytest.mark.parametrize(("modules", "descriptor"), [(1, "2"), (2, "2"), (1, "1000")])
+def test_modules_in_one_process(workshop: Workshop, build: Build, mode: str, modules: int, descriptor: str) -> None:
     paths = [library(workshop, build.compiler, width) for width in (build.warp_size, 96 - build.warp_size)][:modules]
-    # Where a test runner wants to hear of a process that dies.
-    env = {**os.environ, "CAMP_EMULATOR_REPORT_FD": "2"}
+    # Where a test runner wants to hear of a process that dies. A number that a parent left behind, and that is not open
+    # here, counts as 2.
+    env = {**os.environ, "CAMP_EMULATOR_REPORT_FD": descriptor}
     command = [sys.executable, "-c", HOST, mode, *paths]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert done.stdout.endswith("host crash\n"), done.stdout + done.stderr

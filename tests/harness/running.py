@@ -18,7 +18,7 @@ from tests.harness.c_api import Library
 from tests.harness.comparison import explain, wrong_elements
 from tests.harness.memory import GUARD_BYTES, NEIGHBOURS, SENTINEL, Operand
 from tests.harness.record import Case, OperatorRecord, Refused, View
-from tests.harness.targets import Target, kernel_owner
+from tests.harness.targets import Target, kernel_owner, kernels_option
 
 # The exit status of a process whose GPU broke: nothing more can be tested in it.
 BROKEN_GPU_EXIT = 70
@@ -41,12 +41,13 @@ def run_case(oprt: Any, record: OperatorRecord, case: Case, target: Target, tech
             raise CaseError(_report(oprt, record, case, target, technique, length, problem))
 
 
-def rerun_command(record: OperatorRecord, case_id: str, target: Target, technique: str = "") -> str:
-    """What to type to run one case alone."""
+def rerun_command(record: OperatorRecord, case_id: str, target: Target, technique: str = "", kernel: str = "") -> str:
+    """What to type to run one case alone, with the kernel of that file."""
     order = os.environ.get("CAMP_EMULATOR_ORDER", "")
     options = [f"--op {record.name}", f"--case {case_id}"]
     options += [] if target.is_emulator else [f"--device {target.device}"]
     options += [f"--technique {technique}"] if technique else []
+    options += kernels_option(kernel) if kernel else []
     return " ".join(
         filter(None, (f"CAMP_EMULATOR_ORDER={order}" if order else "", f"nox -s test-{target.backend} --", *options))
     )
@@ -63,7 +64,8 @@ def _report(
     lines.append(f"  values: {case.values}, seed [{seed}, {length}]")
     kernels = [info for info in oprt.kernels(**target.where) if (info.op, info.technique) == (record.name, technique)]
     lines += [f"  kernel: {info.path} ({kernel_owner(info.path)})" for info in kernels]
-    lines.append(f"  run it alone: {rerun_command(record, record.case_id(case), target, technique)}")
+    kernel = kernels[0].path if kernels else ""
+    lines.append(f"  run it alone: {rerun_command(record, record.case_id(case), target, technique, kernel)}")
     return "\n".join(lines)
 
 

@@ -104,6 +104,14 @@ def kernel_owner(path: str) -> str:
     return f"learner's {file}"
 
 
+def kernels_option(path: str) -> list[str]:
+    """The option with which a session uses the kernel in that file: <folder>/<op>/<backend>/<file>."""
+    if kernel_owner(path) == "reference":
+        return []
+    folder = Path(path).parents[2]
+    return ["--kernels"] if folder == ROOT / "workspace" else [f"--kernels {folder}"]
+
+
 def kernel_lines(oprt: Any, target: Target) -> list[str]:
     """One line for each kernel that is not the reference, or one that says that all are."""
     kernels = [info for info in oprt.kernels(**target.where) if not info.technique]

@@ -81,9 +81,20 @@ def cancelling(random: Random, shape: Shape, item: Format) -> Values:
 
 @values
 def large_small_large(random: Random, shape: Shape, item: Format) -> Values:
-    """[1e8, 1, -1e8] again and again: what remains is far smaller than what went through."""
+    """[1e8, 1, -1e8] again and again: what remains is far smaller than what went through.
+
+    For float32 that is below any bound in sum(|x|): there only a gross error is wrong. A float64 sum is exact.
+    """
     count = int(np.prod(shape))
     return np.resize(np.array([1.0e8, 1.0, -1.0e8]), count).reshape(shape) + 0.0 * random.random(shape)
+
+
+@values
+def large_then_small(random: Random, shape: Shape, item: Format) -> Values:
+    """[1e8, 3, 3, ...]: float32 numbers at 1e8 lie 8 apart, so one running sum loses every 3."""
+    result = np.full(shape, 3.0)
+    result[..., 0] = 1.0e8
+    return result
 
 
 @values

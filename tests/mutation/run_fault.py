@@ -27,8 +27,31 @@ def failure(oprt: Any, call: Any) -> str:
     raise AssertionError("a broken kernel was not reported")
 
 
+def memories_made(kind: Any) -> list[Any]:
+    """Every allocation of the package from now on."""
+    made: list[Any] = []
+    allocate = kind.__init__
+
+    def noted(self: Any, *arguments: Any, **options: Any) -> None:
+        allocate(self, *arguments, **options)
+        made.append(self)
+
+    kind.__init__ = noted
+    return made
+
+
+def close_all(owners: list[Any], memories: list[Any]) -> None:
+    """Close on the broken device; what it held, and what the failed calls held, is free at once."""
+    for owner in owners:
+        owner.close()
+        assert owner.closed, f"{owner!r} is still open"
+    left = [memory for memory in memories if not memory.closed]
+    assert not left, f"{left} is not free"
+
+
 def main() -> None:
     import operator_runtime as oprt
+    from operator_runtime.tensor import Memory
 
     backend, kind = sys.argv[1], int(sys.argv[2])
     where = {"backend": backend, "device": "emulator"}
@@ -36,6 +59,7 @@ def main() -> None:
     number = next(site.number for site in sites if site.kind == "body" and site.text == KERNEL)
     switches = Switches(oprt.module_path(**where), len(sites))
     x = np.arange(1000, dtype=np.float32)
+    memories = memories_made(Memory)
 
     def add() -> Any:
         with oprt.technique("naive"):
@@ -44,11 +68,15 @@ def main() -> None:
         return y
 
     add()
+    tensor, stream, event = oprt.from_numpy(x, **where), oprt.Stream(**where), oprt.Event()
+    event.record(stream)
+    prepared = oprt.prepare_vector_add(x.copy(), x, x, **where)
     switches.break_site(number, kind)
     print(failure(oprt, add))
     switches.break_site(-1)
     print("then:", failure(oprt, add))  # the device refuses work until it is reset
     print("and:", failure(oprt, lambda: oprt.from_numpy(x, **where)))
+    close_all([prepared, event, stream, tensor], memories)
     oprt.device_reset(**where)
     np.testing.assert_array_equal(add(), x + x)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from tasks import configure, environment, links, testing
+from tasks import configure, environment, links, testing, toolchain
 from tasks.arguments import Options
-from tasks.project import MARKER, ROOT, Failure, operators
+from tasks.project import MARKER, ROOT, WORKSPACE, Failure, operators
 from tests.nox.conftest import RecordedSession
 
 
@@ -58,6 +60,46 @@ def test_a_folder_of_the_other_backend_is_not_built_into(
         configure.configure(session, "nvidia", Options(), "emulator")
 
 
+def test_a_folder_of_kernels_that_is_gone_is_forgotten(session: RecordedSession, tmp_path: Path) -> None:
+    kept, tree = tmp_path / "mine", tmp_path / "build"
+    kept.mkdir()
+    tree.mkdir()
+    for folder, wanted in ((kept, kept), (tmp_path / "gone", WORKSPACE)):
+        settings = configure._settings(session, "nvidia", Options(), "emulator", {"OPRT_KERNELS": str(folder)})
+        assert settings["OPRT_KERNELS"] == str(wanted)
+
+
+@pytest.mark.parametrize("before", [None, "89"])
+def test_compiling_for_all_architectures_leaves_the_variable_as_it_was(
+    session: RecordedSession, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    name = "CMAKE_CUDA_ARCHITECTURES"
+    if before is None:
+        monkeypatch.delenv(name, raising=False)
+    else:
+        monkeypatch.setenv(name, before)
+    during = []
+    for outcome in (None, Failure("nvcc fails")):
+
+        def build(*_: object, outcome: Failure | None = outcome) -> None:
+            during.append(os.environ[name])
+            if outcome:
+                raise outcome
+
+        monkeypatch.setattr(configure, "build", build)
+        with pytest.raises(Failure) if outcome else contextlib.nullcontext():
+            testing.compile_nvidia(session)
+        assert os.environ.get(name) == before
+    assert during == [before or toolchain.PORTABLE_ARCHITECTURES] * 2
+
+
+def test_a_crash_in_a_child_is_told_on_its_error_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAMP_EMULATOR_REPORT_FD", raising=False)
+    assert environment.child_environment()["CAMP_EMULATOR_REPORT_FD"] == "2"
+    monkeypatch.setenv("CAMP_EMULATOR_REPORT_FD", "7")
+    assert environment.child_environment()["CAMP_EMULATOR_REPORT_FD"] == "7"
+
+
 def test_documents_of_several_benchmarks_are_joined() -> None:
     merged = testing.merge(
         [{"rows": [1], "gpu_clocks": "fast", "note": ""}, {"rows": [2, 3], "gpu_clocks": None, "note": "slow"}]
@@ -89,3 +131,13 @@ def test_variables_are_all_printed_with_their_origin(session: RecordedSession, m
     assert rows["CAMP_EMULATOR_ORDER"] == ("warp-first", "environment")
     assert rows["CMAKE_CUDA_ARCHITECTURES"] == ("89", "environment")
     assert rows["CAMP_EMULATOR_THREADS"][1] == "default"
+
+
+def test_the_hosted_checks_are_those_of_the_script() -> None:
+    """Both call nox with the same words; the hosted tests run each backend on a machine of its own."""
+    ran = re.findall(r"^run (-.*?)(?: *#.*)?$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    hosted = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert "-s test" in ran and len(ran) >= 3
+    for words in ran:
+        words = words.replace("-s test", "-s test-${{ matrix.backend }}") if words == "-s test" else words
+        assert re.search(rf"run: nox {re.escape(words)}(?![ -]*-- )", hosted), f"ci.yml lacks: nox {words}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks import compile_errors, learn
+from tasks import check, compile_errors, learn
 from tasks.arguments import Options
 from tasks.project import BACKENDS, Failure, learner_file, operators
 from tests.nox.conftest import RecordedSession
@@ -79,6 +79,27 @@ def test_worked_example_has_no_exercise(session: RecordedSession, tmp_path: Path
 def test_without_a_name_the_exercises_are_listed(session: RecordedSession) -> None:
     with pytest.raises(Failure, match="copy, reduce_sum, softmax, vector_add"):
         learn.learn(session, Options())
+
+
+def test_check_knows_no_techniques(session: RecordedSession, tmp_path: Path) -> None:
+    with pytest.raises(Failure, match=r"--technique warp.*nox -s test -- --op copy --technique warp"):
+        check.check(session, Options(ops=["copy"], kernels=tmp_path, technique="warp"))
+
+
+def test_check_names_operator_and_backend_once_in_a_row(
+    session: RecordedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = learner_file(tmp_path, "copy", "metax")
+    file.parent.mkdir(parents=True)
+    file.touch()
+
+    def fail(*_: object) -> str:
+        raise Failure("copy on metax: level 1 fails\nhow")
+
+    monkeypatch.setattr(check, "_check_file", fail)
+    with pytest.raises(Failure, match=r"^copy on metax: level 1 fails$"):
+        check.check(session, Options(ops=["copy"], kernels=tmp_path))
+    assert session.lines[-2:] == ["copy  nvidia  not started", "copy  metax   level 1 fails"]
 
 
 BROKEN = """\

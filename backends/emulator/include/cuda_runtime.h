@@ -4,3 +4,4 @@
 
 #include "cuda_runtime_api.h"
 #include "oprt_emulator/device.h"
+#include "oprt_emulator/ordered_atomics.h"

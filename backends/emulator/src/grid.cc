@@ -18,7 +18,8 @@ namespace {
 
 using direction = schedule_order::direction;
 
-unsigned threads_of(const index3 &dim) { return dim.x * dim.y * dim.z; }
+// In 64 bits, which hold it where the first two extents are known to fit a block.
+std::uint64_t threads_of(const index3 &dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
 
 std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
     while (b != 0) {
@@ -130,7 +131,7 @@ void work_on(grid &running, worker &self) noexcept {
 static void run_blocks(grid &running, const engine_options &options) {
     worker &self = *running.caller;
     const grid_request &request = *running.request;
-    running.block_threads = threads_of(request.block);
+    running.block_threads = static_cast<unsigned>(threads_of(request.block));
     running.blocks = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
     const unsigned threads = pool_threads(options);
     set_chunk(running, threads);

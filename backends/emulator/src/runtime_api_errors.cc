@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "runtime_api_state.h"
 
@@ -102,16 +104,13 @@ int take_last_error() {
 int peek_last_error() { return of_this_thread().code; }
 
 const char *error_name(int code, const char *prefix) {
-    // Names with both prefixes, made once.
-    static const auto *names = [] {
-        auto *made = new std::map<std::pair<std::string, int>, std::string>;
-        for (const char *one : {"cuda", "mc"}) {
-            for (const error_entry &entry : errors) (*made)[{one, entry.code}] = std::string(one) + entry.name;
-        }
-        return made;
-    }();
-    const auto found = names->find({prefix, code});
-    return found == names->end() ? "unrecognized error code" : found->second.c_str();
+    const error_entry *entry = find_entry(code);
+    if (entry == nullptr) return "unrecognized error code";
+    // Made when it is first asked for and kept, because callers keep the pointer.
+    static auto *mutex = new std::mutex;
+    static auto *names = new std::map<std::pair<std::string, int>, std::string>;
+    std::lock_guard<std::mutex> lock(*mutex);
+    return names->try_emplace({prefix, code}, std::string(prefix) + entry->name).first->second.c_str();
 }
 
 const char *error_text(int code) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "oprt_emulated_device.h"
 #include "oprt_emulator/engine.h"
 #include "runtime_api_extents.h"
 #include "runtime_api_state.h"
@@ -15,42 +16,6 @@
 namespace oprt_emulator {
 namespace runtime {
 namespace {
-
-#if OPRT_EMULATOR_WARP_SIZE == 64
-constexpr device_facts emulated = {
-    "emulated MetaX semantics (wave 64) on CPU - not a MetaX device",
-    10,
-    0,       // what the xcore1000 family reports
-    104,     // multiprocessors
-    2048,    // threads each
-    32,      // blocks each
-    131072,  // registers a block
-    65536,   // shared memory a block: all of it without an opt-in
-    65536,
-    65536,
-    0,
-    8388608,  // L2
-    0,
-};
-#else
-// 128 multiprocessors are no product's number: enough that a grid of a few blocks each still fills the emulator's
-// threads well.
-constexpr device_facts emulated = {
-    "emulated NVIDIA semantics (warp 32) on CPU - not an NVIDIA device",
-    9,
-    0,
-    128,
-    2048,
-    32,
-    65536,
-    49152,
-    232448,
-    233472,
-    1024,
-    0,
-    13000,
-};
-#endif
 
 // Dynamic shared memory that kernels were allowed by set_dynamic_shared_limit.
 struct allowance_table {
@@ -147,7 +112,7 @@ int run_now(const kernel_node &node) {
 
 }  // namespace
 
-const device_facts &facts = emulated;
+const device_facts &facts = oprt::vendor::emulated_device;
 
 int set_dynamic_shared_limit(const void *kernel, int size_bytes) {
     if (const int error = guard()) return error;

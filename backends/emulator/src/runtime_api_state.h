@@ -64,11 +64,27 @@ struct capture {
     capture_clock counts;
 };
 
+// The word by which a handle is told to be alive. Objects are never freed but kept for the next create, so a stale
+// handle can be asked too: without the lock, by any thread.
+class life_mark {
+public:
+    life_mark(uint64_t value) : value_(value) {}
+    life_mark(const life_mark &other) : value_(uint64_t{other}) {}
+    life_mark &operator=(const life_mark &other) {
+        value_.store(uint64_t{other}, std::memory_order_release);
+        return *this;
+    }
+    operator uint64_t() const { return value_.load(std::memory_order_acquire); }
+
+private:
+    std::atomic<uint64_t> value_;
+};
+
 struct stream {
     static constexpr uint64_t alive = 0x6F70727473747265;
 
-    uint64_t magic = alive;  // objects are never freed but kept for the next create, so a stale handle can be told
-    bool blocking = true;    // waits for the default stream and is waited for by it
+    life_mark magic = alive;
+    bool blocking = true;  // waits for the default stream and is waited for by it
     int priority = 0;
     std::shared_ptr<capture> capturing;
     capture_clock clock;
@@ -83,7 +99,7 @@ struct stream {
 struct event {
     static constexpr uint64_t alive = 0x6F7072746576656E;
 
-    uint64_t magic = alive;
+    life_mark magic = alive;
     bool timed = true;
     completion_pointer last;             // null: never recorded
     bool captured = false;               // last recorded in a capture: of no use outside
@@ -94,14 +110,14 @@ struct event {
 struct graph {
     static constexpr uint64_t alive = 0x6F70727467726170;
 
-    uint64_t magic = alive;
+    life_mark magic = alive;
     std::vector<work> nodes;
 };
 
 struct executable {
     static constexpr uint64_t alive = 0x6F70727465786563;
 
-    uint64_t magic = alive;
+    life_mark magic = alive;
     std::shared_ptr<const std::vector<work>> nodes;
 };
 

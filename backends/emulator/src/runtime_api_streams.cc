@@ -63,8 +63,8 @@ void work_on_stream(stream *on) {
 
 void ensure_worker(stream *on) {
     if (on->has_worker) return;
+    std::thread(work_on_stream, on).detach();  // may throw; it begins by waiting for the lock that is held here
     on->has_worker = true;
-    std::thread(work_on_stream, on).detach();
 }
 
 // What the legacy default stream orders: it waits for all blocking streams, and they wait for it.
@@ -126,9 +126,9 @@ completion_pointer enqueue(stream *on, std::function<void()> run, std::vector<co
     std::lock_guard<std::mutex> lock(state().mutex);
     std::vector<completion_pointer> implied = implicit_order(on);
     implied.insert(implied.end(), after.begin(), after.end());
+    ensure_worker(on);  // before anything is queued that nobody would run
     on->tail = std::make_shared<completion>();
     on->queue.push_back({std::move(run), std::move(implied), on->tail});
-    ensure_worker(on);
     state().changed->notify_all();
     return on->tail;
 }

@@ -49,7 +49,8 @@ constexpr std::size_t signal_stack_bytes = 1 << 16;
 constexpr int attempts_outside_own_code = 40;
 
 // Where to say that the process dies of a fault outside of kernels, which nothing else tells when no handler was there
-// before: CAMP_EMULATOR_REPORT_FD, set by test runners that capture the error stream. -1: nowhere.
+// before: CAMP_EMULATOR_REPORT_FD, set by test runners that capture the error stream. -1: nowhere. Their children may
+// inherit the variable without the descriptor: then the error stream.
 int report_descriptor = -1;
 std::mutex install_mutex;
 struct sigaction previous[NSIG];
@@ -219,7 +220,8 @@ void tell_crash(int signal) noexcept {
     const int length =
         std::snprintf(text, sizeof text, "emulator: signal %d outside of any kernel ends the process%s\n", signal,
                       signal == SIGSEGV || signal == SIGBUS ? " (did a kernel write over host memory?)" : "");
-    const ssize_t written = write(report_descriptor, text, static_cast<std::size_t>(length));
+    ssize_t written = write(report_descriptor, text, static_cast<std::size_t>(length));
+    if (written < 0 && errno == EBADF) written = write(STDERR_FILENO, text, static_cast<std::size_t>(length));
     static_cast<void>(written);
 }
 

@@ -88,7 +88,8 @@ int main(int argc, char **argv) {
             {"endless_barriers", [] { run_broken(endless_barriers, dim3(64), dim3(64), 0); }},
             {"configuration",
              [&] {
-                 for (dim3 block : {dim3(0), dim3(1025), dim3(32, 33), dim3(65536, 65536)}) {
+                 // The last one has 2^32 threads, which 32 bits count as none.
+                 for (dim3 block : {dim3(0), dim3(1025), dim3(32, 33), dim3(65536, 65536), dim3(32, 32, 4194304)}) {
                      CHECK(run_broken(good, dim3(1), block, 0, output) == fault_code::invalid_configuration);
                  }
                  CHECK(run_broken(good, dim3(1, 65536), dim3(1), 0, output) == fault_code::invalid_configuration);

@@ -62,6 +62,35 @@ __global__ void handshake(int *flags) {
     if (threadIdx.x == blockDim.x - 1) atomicExch(flag, 1);
 }
 
+// The sum of the whole grid in one launch: the last block to take a ticket adds up what the others left, and the ticket
+// wraps to 0 for the next launch. A volatile, a hinted and a plain read must all see it.
+__global__ void single_pass_sum(unsigned *ticket, unsigned *partial, unsigned *sums) {
+    __shared__ bool is_last;
+    atomicAdd(&partial[blockIdx.x], static_cast<unsigned>(index_in_grid()));
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!is_last || threadIdx.x != 0) return;
+    __threadfence();
+    const volatile unsigned *const seen = partial;
+    for (unsigned i = 0; i < gridDim.x; ++i) {
+        sums[0] += seen[i];
+        sums[1] += __ldcg(&partial[i]);
+        sums[2] += partial[i];
+    }
+}
+
+// Thread 0 sleeps until the last thread of its block, which runs after it, has written.
+__global__ void sleeper(unsigned *flags) {
+    volatile unsigned *const flag = &flags[blockIdx.x];
+    if (threadIdx.x == 0) {
+        while (*flag == 0) __nanosleep(20);
+        *flag = 2;
+    }
+    if (threadIdx.x == blockDim.x - 1) *flag = 1;
+}
+
 template <typename T>
 void check_sum() {
     T *const sum = on_device(std::vector<T>{T(0)});
@@ -117,6 +146,18 @@ void check_locks() {
     CHECK(on_host(flags, blocks) == std::vector<int>(blocks, 2));
 }
 
+void check_single_pass() {
+    unsigned *const ticket = on_device(std::vector<unsigned>{0});
+    unsigned *const partial = on_device(std::vector<unsigned>(blocks, 0));
+    unsigned *const sums = on_device(std::vector<unsigned>(3, 0));
+    SUCCEEDS(start(single_pass_sum, blocks, threads, 0, nullptr, ticket, partial, sums));
+    CHECK(on_host(sums, 3) == std::vector<unsigned>(3, total / 2 * (total - 1)));
+    CHECK_EQUAL(on_host(ticket, 1)[0], 0u);
+    unsigned *const flags = on_device(std::vector<unsigned>(blocks, 0));
+    SUCCEEDS(start(sleeper, blocks, threads, 0, nullptr, flags));
+    CHECK(on_host(flags, blocks) == std::vector<unsigned>(blocks, 2));
+}
+
 // Outside kernels: what comes back.
 void check_results() {
     int i = 5;
@@ -135,6 +176,57 @@ void check_results() {
     CHECK(__hbeq2(atomicAdd(&pair, __floats2half2_rn(0.5f, -1)), __floats2half2_rn(1, 2)) && __high2float(pair) == 1);
 }
 
+#if OPRT_EMULATOR_WARP_SIZE == 32
+// Thread 0 hands a value to the last thread of its block through a flag that is stored and loaded in order.
+__global__ void messages(unsigned *flags, float *values) {
+    if (threadIdx.x == 0) {
+        while (__nv_atomic_load_n(&flags[blockIdx.x], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_BLOCK) == 0) {
+        }
+        values[blockIdx.x] *= 2;
+    }
+    if (threadIdx.x == blockDim.x - 1) {
+        values[blockIdx.x] = static_cast<float>(blockIdx.x) + 0.5f;
+        __nv_atomic_store_n(&flags[blockIdx.x], 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_BLOCK);
+    }
+}
+
+template <typename T>
+__global__ void count_all(T *sum) {
+    __nv_atomic_fetch_add(sum, 3, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_sub(sum, 1, __NV_ATOMIC_ACQ_REL);
+}
+
+template <typename T>
+void check_counts() {
+    T *const sum = on_device(std::vector<T>{T(0)});
+    SUCCEEDS(start(count_all<T>, blocks, threads, 0, nullptr, sum));
+    CHECK(on_host(sum, 1)[0] == T(2 * total));
+}
+
+void check_ordered() {
+    unsigned *const flags = on_device(std::vector<unsigned>(blocks, 0));
+    float *const values = on_device(std::vector<float>(blocks, 0));
+    SUCCEEDS(start(messages, blocks, threads, 0, nullptr, flags, values));
+    const std::vector<float> got = on_host(values, blocks);
+    for (int i = 0; i < blocks; ++i) CHECK(got[size_t(i)] == 2 * float(i) + 1);
+    check_counts<int>();
+    check_counts<unsigned>();
+    check_counts<unsigned long long>();
+    check_counts<float>();
+    check_counts<double>();
+    unsigned u = 12, expected = 5;
+    constexpr int order = __NV_ATOMIC_SEQ_CST;
+    CHECK(__nv_atomic_fetch_or(&u, 3, order) == 12 && __nv_atomic_fetch_and(&u, 9, order) == 15 && u == 9);
+    CHECK(__nv_atomic_fetch_xor(&u, 1, order) == 9 && __nv_atomic_fetch_max(&u, 20, order) == 8 && u == 20);
+    CHECK(__nv_atomic_fetch_min(&u, 7, order) == 20 && __nv_atomic_exchange_n(&u, 6, order) == 7);
+    CHECK(!__nv_atomic_compare_exchange_n(&u, &expected, 1, false, order, order) && expected == 6 && u == 6);
+    CHECK(__nv_atomic_compare_exchange_n(&u, &expected, 1, false, order, order) && expected == 6 && u == 1);
+    __nv_atomic_thread_fence(order);
+}
+#else
+void check_ordered() {}  // MACA has no such functions
+#endif
+
 int main() {
     check_results();
     check_sum<int>();
@@ -150,6 +242,8 @@ int main() {
     check_selection<unsigned long long>();
     check_others();
     check_locks();
+    check_single_pass();
+    check_ordered();
     SUCCEEDS(API(DeviceSynchronize)());
     return finish();
 }

@@ -3,6 +3,8 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
+#include <algorithm>
+
 #include "device.h"
 
 namespace cg = cooperative_groups;
@@ -82,6 +84,56 @@ void check_votes() {
         CHECK_EQUAL(row[5], 1u);
         CHECK_EQUAL(row[6], unsigned(lanes * (lanes - 1) / 2 + 1000 * (lanes - 1)));
         CHECK_EQUAL(row[7], ring + 1);
+    }
+    API(Free)(out);
+}
+
+// Every reduction of both integers, over values whose order differs with and without a sign. The second half of the
+// warp asks for itself alone.
+__global__ void reductions(unsigned *out) {
+    const int lane = static_cast<int>(threadIdx.x) % warpSize;
+    const wide_mask upper = everyone << (lanes / 2);
+    const wide_mask mask = lane < lanes / 2 ? everyone ^ upper : upper;
+    const unsigned bits = 1u << lane % 31 | (lane == 3 ? 0x80000000u : 0);
+    const int number = static_cast<int>(bits);
+    unsigned *const row = out + threadIdx.x * 9;
+    row[0] = __reduce_add_sync(mask, bits);
+    row[1] = static_cast<unsigned>(__reduce_add_sync(mask, number));
+    row[2] = __reduce_max_sync(mask, bits);
+    row[3] = static_cast<unsigned>(__reduce_max_sync(mask, number));
+    row[4] = __reduce_min_sync(mask, bits);
+    row[5] = static_cast<unsigned>(__reduce_min_sync(mask, number));
+    row[6] = __reduce_or_sync(mask, bits);
+    row[7] = __reduce_and_sync(mask, bits);
+    row[8] = __reduce_xor_sync(mask, bits);
+}
+
+// The nine results of reductions() for the lanes from `first` on.
+std::vector<unsigned> reductions_of(int first) {
+    std::vector<unsigned> values;
+    for (int lane = first; lane < first + lanes / 2; ++lane)
+        values.push_back(1u << lane % 31 | (lane == 3 ? 0x80000000u : 0));
+    const auto below = [](unsigned a, unsigned b) { return static_cast<int>(a) < static_cast<int>(b); };
+    unsigned sum = 0, either = 0, all = ~0u, odd = 0;
+    for (unsigned value : values) sum += value, either |= value, all &= value, odd ^= value;
+    return {sum,
+            sum,
+            *std::max_element(values.begin(), values.end()),
+            *std::max_element(values.begin(), values.end(), below),
+            *std::min_element(values.begin(), values.end()),
+            *std::min_element(values.begin(), values.end(), below),
+            either,
+            all,
+            odd};
+}
+
+void check_reductions() {
+    unsigned *const out = on_device(std::vector<unsigned>(9 * block));
+    SUCCEEDS(start(reductions, 1, block, 0, nullptr, out));
+    const std::vector<unsigned> got = on_host(out, 9 * block);
+    for (int thread = 0; thread < block; ++thread) {
+        const std::vector<unsigned> row(got.begin() + 9 * thread, got.begin() + 9 * thread + 9);
+        CHECK(row == reductions_of(thread % lanes / (lanes / 2) * (lanes / 2)));
     }
     API(Free)(out);
 }
@@ -176,6 +228,7 @@ int main() {
     SUCCEEDS(start(shuffle_pairs, 1, block, 0, nullptr, pairs));
     CHECK(on_host(pairs, block)[4] == 10.5f);
     check_votes();
+    check_reductions();
     check_barriers();
     check_groups();
     check_extents();

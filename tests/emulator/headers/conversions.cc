@@ -260,6 +260,25 @@ void check(std::mt19937_64 &random) {
     check_arithmetic<F>(random);
 }
 
+// Both halves of a pair are converted as one number is, bit by bit.
+void check_pairs_of_floats(std::mt19937_64 &random) {
+    const auto any_float = [&random] { return __uint_as_float(static_cast<unsigned>(random())); };
+    for (int i = 0; i < 50000; ++i) {
+        const float2 from = make_float2(any_float(), any_float());
+        const half2 halves = __float22half2_rn(from);
+        CHECK_EQUAL(bits_of(halves.x), bits_of(__float2half_rn(from.x)));
+        CHECK_EQUAL(bits_of(halves.y), bits_of(__float2half_rn(from.y)));
+        const bfloat162 shorts = __float22bfloat162_rn(from);
+        CHECK_EQUAL(bits_of(shorts.x), bits_of(__float2bfloat16_rn(from.x)));
+        CHECK_EQUAL(bits_of(shorts.y), bits_of(__float2bfloat16_rn(from.y)));
+        const float2 from_halves = __half22float2(halves), from_shorts = __bfloat1622float2(shorts);
+        CHECK_EQUAL(__float_as_uint(from_halves.x), __float_as_uint(__half2float(halves.x)));
+        CHECK_EQUAL(__float_as_uint(from_halves.y), __float_as_uint(__half2float(halves.y)));
+        CHECK_EQUAL(__float_as_uint(from_shorts.x), __float_as_uint(__bfloat162float(shorts.x)));
+        CHECK_EQUAL(__float_as_uint(from_shorts.y), __float_as_uint(__bfloat162float(shorts.y)));
+    }
+}
+
 void check_pairs() {
     const half2 a = __floats2half2_rn(1.5f, -2.0f), b = make_half2(half(3), half(4));
     CHECK(__hbeq2(__hadd2(a, b), __floats2half2_rn(4.5f, 2.0f)) && a * b == __floats2half2_rn(4.5f, -8.0f));
@@ -284,6 +303,7 @@ int main() {
     std::mt19937_64 random(20240607);
     check<half_functions>(random);
     check<bfloat16_functions>(random);
+    check_pairs_of_floats(random);
     check_pairs();
     return finish();
 }

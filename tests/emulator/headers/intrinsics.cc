@@ -102,6 +102,10 @@ void check_bit_casts() {
     CHECK_EQUAL(__double_as_longlong(1.0), 0x3FF0000000000000ll);
     CHECK(__longlong_as_double(0x4000000000000000ll) == 2.0);
     CHECK(__hiloint2double(__double2hiint(1.1), __double2loint(1.1)) == 1.1);
+    for (const unsigned bits : {0x7F800001u, 0xFFC12345u, 0x80000000u, 1u}) {  // NaNs of both kinds keep their bits
+        CHECK_EQUAL(__float_as_uint(__uint_as_float(bits)), bits);
+        CHECK_EQUAL(__float_as_int(__int_as_float(static_cast<int>(bits))), static_cast<int>(bits));
+    }
     CHECK(std::isinf(CUDART_INF_F) && std::isnan(CUDART_NAN) && CUDART_PI_F == 3.14159265f);
 }
 
@@ -184,7 +188,48 @@ void check_mathematics() {
     CHECK(__saturatef(-1.0f) == 0 && __saturatef(0.25f) == 0.25f && __saturatef(7.0f) == 1 && __saturatef(NAN) == 0);
     CHECK(rhypotf(3.0f, 4.0f) == 0.2f && norm3df(2.0f, 3.0f, 6.0f) == 7.0f);
     CHECK(isnan(NAN) && isinf(HUGE_VALF) && !isfinite(HUGE_VAL) && fmaxf(NAN, 1.0f) == 1.0f && max(1.0f, NAN) == 1.0f);
-    CHECK(expf(0.0f) == 1 && abs(-2.5f) == 2.5f && abs(-3) == 3 && exp2f(3.0f) == 8 && erff(0.0f) == 0);
+    CHECK(expf(0.0f) == 1 && abs(-2.5f) == 2.5f && abs(-3) == 3 && exp2f(3.0f) == 8 && exp2f(-150.0f) == 0 &&
+          exp2f(-INFINITY) == 0 && isnan(exp2f(NAN)) && __expf(-INFINITY) == 0 && erff(0.0f) == 0);
+}
+
+// Every hinted load sees what each hinted store wrote, for one type.
+template <typename T>
+void check_hinted(const T &first, const T &second) {
+    T values[2];
+    const auto holds = [&values](const T &wanted) {
+        for (const T &got : {__ldg(values + 1), __ldca(values + 1), __ldcg(values + 1), __ldcs(values + 1),
+                             __ldlu(values + 1), __ldcv(values + 1)}) {
+            CHECK(std::memcmp(&got, &wanted, sizeof(T)) == 0);
+        }
+    };
+    __stcg(values + 1, first);
+    holds(first);
+    __stcs(values + 1, second);
+    holds(second);
+    __stwt(values + 1, first);
+    holds(first);
+    __stwb(values + 1, second);
+    holds(second);
+}
+
+void check_hints_of_types() {
+    check_hinted(static_cast<signed char>(-3), static_cast<signed char>(7));
+    check_hinted(static_cast<unsigned short>(3), static_cast<unsigned short>(70));
+    check_hinted(-5, 8);
+    check_hinted(5u, 8u);
+    check_hinted(5ull, 8ull);
+    check_hinted(1.5f, -2.5f);
+    check_hinted(1.5, -2.5);
+    check_hinted(half(1.5f), half(-2.0f));
+    check_hinted(bfloat16(1.5f), bfloat16(-2.0f));
+    check_hinted(__floats2half2_rn(1, 2), __floats2half2_rn(3, 4));
+    check_hinted(__floats2bfloat162_rn(1, 2), __floats2bfloat162_rn(3, 4));
+    check_hinted(make_float2(1, 2), make_float2(3, 4));
+    check_hinted(make_float4(1, 2, 3, 4), make_float4(5, 6, 7, 8));
+    check_hinted(make_double2(1, 2), make_double2(3, 4));
+    check_hinted(make_int4(1, 2, 3, 4), make_int4(5, 6, 7, 8));
+    check_hinted(make_uint4(1, 2, 3, 4), make_uint4(5, 6, 7, 8));
+    check_hinted(make_ulonglong2(1, 2), make_ulonglong2(3, 4));
 }
 
 void check_hints() {
@@ -217,5 +262,6 @@ int main() {
     check_rounding();
     check_mathematics();
     check_hints();
+    check_hints_of_types();
     return finish();
 }

@@ -1,11 +1,25 @@
 // Streams and events, in both modes of the runtime: the order of work within and between streams, what is ready when,
 // time, errors. The argument says how many milliseconds a slow piece of work takes: 0 where everything runs at once.
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include "device.h"
+
+// Takes the place of the C library's while the machine has no threads left.
+std::atomic<bool> no_threads_left{false};
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                                     const pthread_attr_t *attributes,
+                                                                     void *(*start)(void *), void *argument) {
+    static const auto next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+    return no_threads_left ? EAGAIN : next(thread, attributes, start, argument);
+}
 
 int slow_ms = 0;
 std::atomic<bool> gate{false};
@@ -165,6 +179,26 @@ void check_many() {
     CHECK_EQUAL(counter.load(), 40);
 }
 
+// Work that no thread can be had for is refused; the stream takes the next one.
+void check_without_threads() {
+    API(Stream_t) stream;
+    std::atomic<int> counter{0};
+    SUCCEEDS(API(StreamCreateWithFlags)(&stream, API(StreamNonBlocking)));
+    no_threads_left = true;
+    bool refused = false;
+    try {
+        SUCCEEDS(API(LaunchHostFunc)(stream, count_up, &counter));
+    } catch (const std::system_error &) {
+        refused = true;
+    }
+    no_threads_left = false;
+    CHECK_EQUAL(refused, asynchronous());
+    SUCCEEDS(API(LaunchHostFunc)(stream, count_up, &counter));
+    SUCCEEDS(API(StreamSynchronize)(stream));
+    CHECK_EQUAL(counter.load(), asynchronous() ? 1 : 2);
+    SUCCEEDS(API(StreamDestroy)(stream));
+}
+
 int main(int, char **arguments) {
     slow_ms = std::atoi(arguments[1]);
     check_order_in_a_stream();
@@ -173,5 +207,6 @@ int main(int, char **arguments) {
     check_time();
     check_memory_of_a_stream();
     check_many();
+    check_without_threads();
     return finish();
 }

@@ -18,6 +18,7 @@ from .project import BACKENDS, LEVELS, ROOT, WORKSPACE, Failure, nearest, operat
 
 DEVICE_NAMES = ("auto", "emulator", "gpu", "gpu:0", "gpu:1")
 DEVICE_PATTERN = re.compile(r"auto|emulator|gpu(:\d+)?")
+ALL_GPUS = "gpu:all"  # for bench: the rows are shared over all of them
 
 
 @dataclass
@@ -45,7 +46,10 @@ class Options:
 OPTIONS: dict[str, dict[str, typing.Any]] = {
     "--op": {"action": "append", "metavar": "NAME", "help": "operator; repeat it or separate by commas (default: all)"},
     "--backend": {"action": "append", "metavar": "NAME", "help": f"{', '.join(BACKENDS)} or all"},
-    "--device": {"metavar": "NAME", "help": "auto, emulator, gpu or gpu:N (default: CAMP_DEVICE, else auto)"},
+    "--device": {
+        "metavar": "NAME",
+        "help": "auto, emulator, gpu, gpu:N, for bench also gpu:all (default: CAMP_DEVICE, else auto)",
+    },
     "--kernels": {
         "nargs": "?",
         "const": str(WORKSPACE),
@@ -119,6 +123,8 @@ def parse(
     options.ops = _operators(parsed.op or [])
     options.backends, options.backend_given = _backends(parsed.backend or [], backend, prog)
     options.device = _device(parsed.device, environment)
+    if options.device == ALL_GPUS and "--device" in concerns and "--json" not in concerns:
+        raise Failure(f"--device {ALL_GPUS} is for bench, which shares its rows over all GPUs: name one, as gpu:0")
     options.cases = parsed.case or []
     options.level = _level("--level", parsed.level)
     options.max_level = _level("--max-level", parsed.max_level)
@@ -164,10 +170,10 @@ def _backends(names: Sequence[str], fixed: str | None, prog: str) -> tuple[tuple
 
 def _device(typed: str | None, environment: typing.Mapping[str, str]) -> str | None:
     device, origin = (typed, "--device") if typed else (environment.get("CAMP_DEVICE") or None, "CAMP_DEVICE")
-    if device and not DEVICE_PATTERN.fullmatch(device):
+    if device and typed != ALL_GPUS and not DEVICE_PATTERN.fullmatch(device):  # C, too, reads CAMP_DEVICE: one device
         raise Failure(
             f"{origin}: no device is called {device!r}{nearest(device, DEVICE_NAMES)}; known: auto, "
-            "emulator, gpu, gpu:N"
+            f"emulator, gpu, gpu:N{f', {ALL_GPUS}' if typed else ''}"
         )
     return device
 

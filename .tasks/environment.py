@@ -30,6 +30,7 @@ TOOLS = (
     "pytest>=8.3",
     "pytest-xdist>=3.6",
     "rich>=13.7",
+    "matplotlib>=3.8",
     "scikit-build-core>=0.11",
     "ml_dtypes>=0.5",
 )
@@ -91,7 +92,7 @@ def start(session: nox.Session) -> None:
     stamp = _stamp(TOOLS, (ROOT / "bindings" / "pyproject.toml").read_text())
     if _read_stamp("tools") == stamp:
         return
-    session.log("installing the tools, once (about 60 MB to download)")
+    session.log("installing the tools, once (about 90 MB to download)")
     _install(session, *TOOLS)
     _install(session, "--no-deps", "--no-build-isolation", "--editable", "bindings")
     _write_stamp("tools", stamp)

@@ -142,7 +142,7 @@ def run_device(backend: str, asked: str | None) -> tuple[str, str]:
             f"--device {asked}: no {VENDOR_NAME[backend]} GPU is on this machine; --device emulator runs "
             f"{backend} without one"
         )
-    if asked.startswith("gpu:") and int(asked[4:]) >= count:
+    if asked.startswith("gpu:") and asked[4:].isdecimal() and int(asked[4:]) >= count:
         raise Failure(f"--device {asked}: this machine has {VENDOR_NAME[backend]} GPUs 0 to {count - 1} only")
     return asked, "asked for"
 

@@ -15,7 +15,7 @@ import pytest
 from tests.harness.record import LEVELS, load_record, operator_names
 from tests.harness.running import selection
 from tests.harness.suite import OperatorSuite
-from tests.harness.targets import Target, UnavailableError, find_targets, kernel_lines, names, unknown
+from tests.harness.targets import Target, UnavailableError, find_targets, for_worker, kernel_lines, names, unknown
 
 TARGETS = pytest.StashKey[list[Target]]()
 # At least: a number that no child which inherits the variable uses for a file of its own.
@@ -62,7 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     except ImportError as error:
         raise pytest.UsageError(f"operator_runtime cannot be imported: {error}") from None
     try:
-        config.stash[TARGETS] = find_targets(operator_runtime, config.getoption("backend"), config.getoption("device"))
+        targets = find_targets(operator_runtime, config.getoption("backend"), config.getoption("device"))
+        config.stash[TARGETS] = for_worker(targets, os.environ.get("PYTEST_XDIST_WORKER"), operator_runtime.available())
     except UnavailableError as error:
         raise pytest.UsageError(str(error)) from None
     _check_names(config, operator_runtime)

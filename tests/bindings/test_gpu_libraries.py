@@ -21,11 +21,13 @@ BUSY_BYTES = 1 << 28  # enough work that a result read too early is wrong
 class Library:
     """What the tests need of a library, under one name each."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, device: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.module: Any = importlib.import_module(name)
         self.is_torch = name == "torch"
+        index = int(device.partition(":")[2] or 0)
+        self.module.cuda.set_device(index) if self.is_torch else self.module.cuda.Device(index).use()
 
     def array(self, values: Any) -> Any:
         return self.module.from_numpy(values).cuda() if self.is_torch else self.module.asarray(values)
@@ -52,7 +54,7 @@ def library(request: pytest.FixtureRequest, oprt: Any, target: Target) -> Librar
         pytest.skip("the device is no GPU")
     if importlib.util.find_spec(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
-    return Library(request.param)
+    return Library(request.param, target.device)
 
 
 @pytest.fixture

@@ -5,10 +5,15 @@ Whether a thing is there is asked of the runtime; nothing here lists backends.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.benchmark.devices import of_worker
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,9 +28,10 @@ class Target:
 
     backend: str
     device: str
+    shown: str = field(default="", compare=False)  # the device in the ids of tests, where that is another one
 
     def __str__(self) -> str:
-        return f"{self.backend}-{self.device.replace(':', '')}"
+        return f"{self.backend}-{(self.shown or self.device).replace(':', '')}"
 
     @property
     def where(self) -> dict[str, str]:
@@ -67,7 +73,8 @@ def find_targets(oprt: Any, backends: str | None, device: str) -> list[Target]:
         raise UnavailableError(unknown("device", device, ["auto", "emulator", "gpu", "gpu:N"]))
     found = []
     for backend in wanted or known:
-        here = {target.device.partition(":")[0]: target for target in available if target.backend == backend}
+        mine = [target for target in available if target.backend == backend]
+        here = {target.device.partition(":")[0]: target for target in reversed(mine)}  # of several GPUs the first
         chosen = here.get(kind) if kind != "auto" else here.get("gpu", here.get("emulator"))
         if chosen is None and wanted:
             raise UnavailableError(_reason(oprt, backend, device))
@@ -76,6 +83,15 @@ def find_targets(oprt: Any, backends: str | None, device: str) -> list[Target]:
     if not found:
         raise UnavailableError("\n".join(_reason(oprt, backend, device) for backend in known))
     return found
+
+
+def for_worker(targets: Sequence[Target], worker: str | None, available: Sequence[tuple[str, str]]) -> list[Target]:
+    """The targets as one worker of `pytest -n` uses them: each takes another GPU, and the ids of its tests stay."""
+    gpus = Counter(backend for backend, device in available if device.partition(":")[0] == "gpu")
+    return [
+        dataclasses.replace(target, device=of_worker(target.device, worker, gpus[target.backend]), shown=target.device)
+        for target in targets
+    ]
 
 
 def _checked(oprt: Any, target: Target) -> Target:

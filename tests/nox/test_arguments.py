@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tasks.arguments import Options, parse, split_own
+from tasks import toolchain
+from tasks.arguments import BENCH_OPTIONS, TEST_OPTIONS, Options, parse, split_own
 from tasks.project import BACKENDS, ROOT, Failure, operators
 
 
@@ -81,6 +82,26 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], pieces: list[str]) ->
     message = str(failure.value)
     assert "\n" not in message
     assert [piece for piece in pieces if piece not in message] == []
+
+
+def test_all_gpus_are_for_bench_only() -> None:
+    assert read("--device", "gpu:all", concerns=BENCH_OPTIONS).device == "gpu:all"
+    with pytest.raises(Failure, match="gpu:all is for bench"):
+        read("--device", "gpu:all", concerns=TEST_OPTIONS)
+    assert read("--device", "gpu:all", concerns=("--fix",)).device == "gpu:all"  # lint beside bench does not care
+    with pytest.raises(Failure, match="CAMP_DEVICE: no device is called 'gpu:all'"):
+        read(environment={"CAMP_DEVICE": "gpu:all"}, concerns=BENCH_OPTIONS)
+
+
+def test_all_gpus_are_compiled_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "gpu_count", lambda backend: 2)
+    assert toolchain.run_device("nvidia", "gpu:all")[0] == "gpu:all"
+    assert toolchain.build_device("nvidia", "gpu:all")[0] == "gpu"
+    with pytest.raises(Failure, match="0 to 1 only"):
+        toolchain.run_device("nvidia", "gpu:2")
+    monkeypatch.setattr(toolchain, "gpu_count", lambda backend: 0)
+    with pytest.raises(Failure, match="--device gpu:all: no NVIDIA GPU"):
+        toolchain.run_device("nvidia", "gpu:all")
 
 
 def test_a_session_of_one_backend_names_the_other() -> None:

@@ -135,7 +135,7 @@ def _test(session: nox.Session) -> None:
 
 @_session("bench")
 def _bench(session: nox.Session) -> None:
-    """Build, then time each backend on its best device. --op --backend --device --kernels --technique --json FILE."""
+    """Build, then time each backend on its best device. --op --backend --device --peers --json FILE --plots DIR."""
     testing.bench(session, _options(session, "--backend", *BENCH_OPTIONS))
 
 
@@ -194,7 +194,7 @@ def _test_backend(session: nox.Session, backend: str) -> None:
 
 
 def _bench_backend(session: nox.Session, backend: str) -> None:
-    """Build {backend}, then time it. --op --device --kernels --technique --json FILE."""
+    """Build {backend}, then time it. --op --device --technique --peers --json FILE --plots DIR --compare FILE."""
     testing.bench(session, _options(session, *BENCH_OPTIONS, backend=backend))
 
 

@@ -35,6 +35,11 @@ class Options:
     max_level: int | None = None
     technique: str | None = None
     json: Path | None = None
+    csv: Path | None = None
+    plots: Path | None = None
+    compare: Path | None = None
+    peers: str | None = None  # names, or all
+    overlap: bool = False
     name: str | None = None
     like: str = "relu"
     batch: bool = False
@@ -59,8 +64,21 @@ OPTIONS: dict[str, dict[str, typing.Any]] = {
     "--case": {"action": "append", "metavar": "ID", "help": "only this case; repeat it for more"},
     "--level": {"type": int, "metavar": "N", "help": "only the cases of level N (1 to 4)"},
     "--max-level": {"type": int, "metavar": "N", "help": "only the cases up to level N"},
-    "--technique": {"metavar": "NAME", "help": "test or time this technique instead of the reference kernel"},
-    "--json": {"metavar": "FILE", "help": "write the rows to FILE as well"},
+    "--technique": {
+        "metavar": "NAME",
+        "help": "test or time this technique instead of the reference kernel; all to time every one",
+    },
+    "--json": {"metavar": "FILE", "help": "write everything to FILE as well: rows, samples, machine"},
+    "--csv": {"metavar": "FILE", "help": "write the rows to FILE, a line each"},
+    "--plots": {"metavar": "DIR", "help": "draw the rows as PNG files in DIR (needs matplotlib)"},
+    "--compare": {"metavar": "FILE", "help": "compare with what --json wrote before"},
+    "--peers": {
+        "nargs": "?",
+        "const": "all",
+        "metavar": "NAMES",
+        "help": "time other libraries too, on a GPU: all of them, or a comma list",
+    },
+    "--overlap": {"action": "store_true", "help": "add rows whose launches overlap"},
     "--sanitize": {"action": "store_true", "help": "the instrumented emulator (not there yet)"},
     "--name": {"metavar": "NAME", "help": "the new operator's name, such as gelu"},
     "--like": {"metavar": "NAME", "help": "the operator that it is modelled on (default: relu)"},
@@ -73,7 +91,8 @@ OPTIONS: dict[str, dict[str, typing.Any]] = {
 # What the kernel under test, its cases and its device are chosen by.
 TEST_OPTIONS = ("--op", "--device", "--kernels", "--case", "--level", "--max-level", "--technique", "--sanitize")
 CHECK_OPTIONS = tuple(option for option in TEST_OPTIONS if option != "--technique")
-BENCH_OPTIONS = ("--op", "--device", "--kernels", "--technique", "--json", "--sanitize")
+OUTPUT_OPTIONS = ("--json", "--csv", "--plots", "--compare")
+BENCH_OPTIONS = ("--op", "--device", "--kernels", "--technique", "--peers", "--overlap", *OUTPUT_OPTIONS, "--sanitize")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -129,9 +148,10 @@ def parse(
     options.level = _level("--level", parsed.level)
     options.max_level = _level("--max-level", parsed.max_level)
     options.kernels = _kernels(parsed.kernels, folder, environment, new_folder)
-    options.json = folder / parsed.json if parsed.json else None
-    if options.json and not options.json.parent.is_dir():
-        raise Failure(f"--json: the folder {options.json.parent} does not exist")
+    options.peers, options.overlap = parsed.peers, parsed.overlap
+    for flag in OUTPUT_OPTIONS:
+        name = flag.removeprefix("--")
+        setattr(options, name, _output(flag, getattr(parsed, name), folder))
     options.like = _operators([parsed.like])[0] if parsed.like else "relu"
     options.rest = rest if folder == ROOT else [_from(folder, word) for word in rest]  # sessions run in ROOT
     if parsed.sanitize or environment.get("CAMP_SANITIZE", "0") not in ("", "0"):
@@ -139,6 +159,13 @@ def parse(
             "--sanitize and CAMP_SANITIZE are for the instrumented emulator, which is not there yet: leave them out"
         )
     return options
+
+
+def _output(flag: str, text: str | None, folder: Path) -> Path | None:
+    path = folder / text if text else None
+    if path and not path.parent.is_dir():
+        raise Failure(f"{flag}: the folder {path.parent} does not exist")
+    return path
 
 
 def _operators(names: Sequence[str]) -> list[str]:

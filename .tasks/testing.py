@@ -5,7 +5,6 @@ What is tested and timed is said in tests/; here is only where it runs and with 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -17,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import configure, environment, learn, overlay, toolchain
-from .arguments import Options
-from .project import ROOT, Failure, cores, shown
+from .arguments import OUTPUT_OPTIONS, Options
+from .project import ROOT, cores
 
 if typing.TYPE_CHECKING:
     import nox
@@ -59,20 +58,34 @@ def bench(session: nox.Session, options: Options) -> None:
         device, reason = toolchain.run_device(backend, options.device)
         session.log(f"{backend}: device {device} ({reason})")
         groups.setdefault(device, []).append(backend)
+    if len(groups) == 1:
+        [(device, backends)] = groups.items()
+        _bench_device(session, options, backends, device, _output_arguments(options))
+        return
     with tempfile.TemporaryDirectory() as scratch:
         parts = []
         for device, backends in groups.items():
-            search = _search_path(session, options, backends, device)
-            arguments = ["--mode", "bench", "--op", ",".join(options.ops) or "all"]
-            arguments += ["--backend", ",".join(backends), "--device", device]
-            arguments += ["--technique", options.technique] if options.technique else []
-            if options.json:
-                parts.append(options.json if len(groups) == 1 else Path(scratch, f"{device}.json"))
-                arguments += ["--json", str(parts[-1])]
-            environment.run(session, "python", "-m", "tests.run_ops", *arguments, env=search)
-        if options.json and len(groups) > 1:
-            _write_json(options.json, merge([json.loads(part.read_text()) for part in parts]))
-            session.log(f"all rows are in {shown(options.json)}")
+            parts.append(Path(scratch, f"{device}.json"))
+            _bench_device(session, options, backends, device, ["--json", str(parts[-1])])
+        if output := _output_arguments(options):  # of the rows of all devices
+            environment.run(session, "python", "-m", "tests.benchmark.output", "--quiet", *map(str, parts), *output)
+
+
+def _bench_device(
+    session: nox.Session, options: Options, backends: Sequence[str], device: str, output: Sequence[str]
+) -> None:
+    search = _search_path(session, options, backends, device)
+    arguments = ["--mode", "bench", "--op", ",".join(options.ops) or "all"]
+    arguments += ["--backend", ",".join(backends), "--device", device]
+    arguments += ["--technique", options.technique] if options.technique else []
+    arguments += ["--peers", options.peers] if options.peers else []
+    arguments += ["--overlap"] if options.overlap else []
+    environment.run(session, "python", "-m", "tests.run_ops", *arguments, *output, env=search)
+
+
+def _output_arguments(options: Options) -> list[str]:
+    chosen = {flag: getattr(options, flag.removeprefix("--")) for flag in OUTPUT_OPTIONS}
+    return [word for flag, path in chosen.items() if path for word in (flag, str(path))]
 
 
 def python(session: nox.Session, options: Options, words: Sequence[str]) -> None:
@@ -102,23 +115,6 @@ def compile_nvidia(session: nox.Session) -> None:
             del os.environ[toolchain.ARCHITECTURES]
         else:
             os.environ[toolchain.ARCHITECTURES] = before
-
-
-def merge(documents: Sequence[dict[str, typing.Any]]) -> dict[str, typing.Any]:
-    """One document of several: lists are joined, of other entries the last one that says something counts."""
-    merged: dict[str, typing.Any] = {}
-    for document in documents:
-        for key, value in document.items():
-            before = merged.get(key)
-            merged[key] = [*before, *value] if isinstance(before, list) else value or before
-    return merged
-
-
-def _write_json(path: Path, document: object) -> None:
-    try:
-        path.write_text(json.dumps(document, indent=1) + "\n")
-    except OSError as error:
-        raise Failure(f"--json {path}: {error.strerror}") from None
 
 
 def _usable_gpus(session: nox.Session, backend: str) -> list[str]:

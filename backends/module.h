@@ -51,6 +51,10 @@ struct launcher {
     launcher_function launch;
 };
 
+// Answers of pointer_device beside the index of a device.
+inline constexpr int32_t any_device = -1;
+inline constexpr int32_t no_device = -2;
+
 // One table a module, static, never freed. device is an index from 0. Functions that return oprt_status_t fill message
 // on failure.
 struct module_table {
@@ -70,8 +74,8 @@ struct module_table {
 
     oprt_status_t (*allocate)(void **pointer, size_t size_bytes, module_message &message);
     oprt_status_t (*release)(void *pointer, module_message &message);
-    // owner: the index of the only device that the memory at the pointer is for; -1 for managed and host memory, and for
-    // what the vendor does not know.
+    // owner: the index of the only device that the memory at the pointer is for; any_device for managed and registered
+    // host memory; no_device for what the vendor was never told of, such as ordinary host memory.
     oprt_status_t (*pointer_device)(int32_t *owner, const void *pointer, module_message &message);
     oprt_status_t (*copy)(void *destination, const void *source, size_t size_bytes, oprt_stream_t stream,
                           module_message &message);

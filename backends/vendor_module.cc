@@ -145,15 +145,16 @@ oprt_status_t allocate(void **pointer, size_t size_bytes, module_message &messag
 oprt_status_t release(void *pointer, module_message &message) { return OPRT_CALL(message, Free)(pointer); }
 
 oprt_status_t pointer_device(int32_t *owner, const void *pointer, module_message &message) {
-    *owner = -1;
+    *owner = no_device;
     vendor::pointer_attributes attributes{};
     const error_t error = OPRT_VENDOR(PointerGetAttributes)(&attributes, pointer);
-    if (error == OPRT_VENDOR(ErrorInvalidValue)) {  // older runtimes: host memory that they were never told of
+    if (error == OPRT_VENDOR(ErrorInvalidValue)) {  // older runtimes' answer for host memory that they were never told of
         static_cast<void>(OPRT_VENDOR(GetLastError)());
         return OPRT_SUCCESS;
     }
     if (error != OPRT_VENDOR(Success)) return translate(error, OPRT_TEXT(OPRT_VENDOR(PointerGetAttributes)), message);
-    if (vendor::is_device_memory(attributes)) *owner = attributes.device;
+    if (vendor::is_unregistered_memory(attributes)) return OPRT_SUCCESS;
+    *owner = vendor::is_device_memory(attributes) ? attributes.device : any_device;
     return OPRT_SUCCESS;
 }
 

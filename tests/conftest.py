@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness import running
 from tests.harness.record import LEVELS, load_record, operator_names
 from tests.harness.running import selection
 from tests.harness.suite import OperatorSuite
@@ -47,10 +48,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--case", action="append", default=[], help="only the case with this id, on every target and technique chosen"
     )
     group.addoption("--technique", help="only this technique; reference for none")
+    group.addoption(
+        "--no-poison",
+        action="store_true",
+        help="leave new memory as it is, for compute-sanitizer's initcheck: kernels must not read what nobody wrote",
+    )
     group.addoption("--kernels", help="whose kernels were built, for the header; CAMP_BUILD_DIR decides what is loaded")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    running.poison.wanted = not config.getoption("--no-poison")
     # For a crash outside of kernels: the error stream itself, which pytest captures only while it collects and tests.
     # A worker of xdist has its own.
     os.environ["CAMP_EMULATOR_REPORT_FD"] = str(fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, REPORT_DESCRIPTOR))

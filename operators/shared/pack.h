@@ -91,8 +91,9 @@ struct pack_words {
     uint32_t words[pack_bytes / sizeof(uint32_t)];
 };
 
+// By value: a pack in memory is read as one access first.
 template <typename T>
-__device__ __forceinline__ pack_words words_of(const pack<T> &source) {
+__device__ __forceinline__ pack_words words_of(pack<T> source) {
     pack_words result;
     memcpy(&result, &source, pack_bytes);
     return result;

@@ -36,8 +36,12 @@ bool is_emulated(const device_binding &device) { return device.module->kind == O
 void require_foreign_memory(const device_binding &device, const char *what, const char *name, const void *pointer) {
     cached_answer &cached = cached_answer_at(owner_table::sort::memory, reinterpret_cast<uintptr_t>(pointer));
     if (cached.let_through == device) return;
-    int32_t owner = -1;
+    int32_t owner = any_device;
     call_module(device, what, device.module->table->pointer_device, &owner, pointer);
+    if (owner == no_device) {
+        fail(OPRT_ERR_INVALID_ARGUMENT, "%s: %s (%p) is ordinary host memory, wanted memory of %s", what, name, pointer,
+             device_text(device).c_str());
+    }
     if (owner >= 0 && owner != device.index) {
         refuse_memory_of(device_text({device.module, owner}), device, what, name, pointer);
     }

@@ -1,13 +1,12 @@
 """Shapes of the relu benchmark: one launch-bound size, primes, and sizes that only memory limits."""
 
-from tests.harness.bench import Workload, row
+from tests.benchmark.workload import Workload, row
+
+LENGTHS = (1024, 1001000, 4093000, 65521000)
+DTYPES = ("float32", "float16", "bfloat16")
 
 WORKLOAD = Workload(
     "relu",
     emulator=[row((1024,)), row((1048576,)), row((1048573,), "float16")],
-    gpu=[
-        row((1024,)),
-        *(row((elements,), dtype) for dtype in ("float16", "float32") for elements in (1001000, 4093000, 65521000)),
-        row((4096, 4096)),
-    ],
+    gpu=[row((elements,), dtype) for dtype in DTYPES for elements in LENGTHS],
 )

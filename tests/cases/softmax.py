@@ -70,6 +70,10 @@ CASES = [
         if n not in LENGTHS
     ),
     Case("long-ascending", 2, (1, 65537), values="ascending"),
+    # Rows for clusters of blocks, which a GPU takes when there are enough of them.
+    Case("wide-rows", 2, (70, 32776)),
+    Case("wide", 2, (2, 131072)),
+    Case("wide", 2, (1, 1048576)),
     Case("one-dim", 2, (1000,)),
     Case("three-dims", 2, (3, 5, 100)),
     Case("empty-rows", 2, (0, 7)),
@@ -110,6 +114,8 @@ CASES = [
     ),
     *(Case("specials", 3, (64, 100), dtype, values="specials") for dtype in FLOATING if dtype != "float32"),
     Case("offset", 3, (3, 1000), "float16", values="offset"),
+    *(Case("wide-rows", 3, (70, 65544), dtype) for dtype in ("float16", "bfloat16")),
+    *(Case("wide", 3, (2, 32768), dtype, orders=True) for dtype in ("float16", "bfloat16")),
     Case("long", 3, (1, 131073), "float16"),
     Case("long", 3, (1, 65537), "float64"),
     *(Case("every-length-offset-1", 4, (3, -1), dtype, sweep=ODD_LENGTHS, layouts=ODD) for dtype in FLOATING),
@@ -117,6 +123,7 @@ CASES = [
     Case("every-length-y-offset-1", 4, (3, -1), sweep=ODD_LENGTHS, layouts={"y": Layout(offset=1)}),
     Case("every-length-in-place", 4, (3, -1), sweep=ODD_LENGTHS, in_place="x"),
     Case("offset-1", 4, (3, 4096), "bfloat16", layouts=ODD),
+    Case("wide-rows-offset-1", 4, (70, 65541), "float16", layouts=ODD),
     *(Case("axis-0", 4, (n, 3), parameters=AXIS_0) for n in LENGTHS),
     Case("axis-0", 4, (5, 65537), parameters=AXIS_0),
     Case("axis-0", 4, (33, 257), parameters=AXIS_0, orders=True),

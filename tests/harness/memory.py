@@ -6,6 +6,7 @@ every byte can be told: an element of the view, a gap between elements, a guard.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,12 @@ class Operand:
         image = np.full(total, fill, dtype=np.uint8)
         return cls(name, dtype, shape, strides, lead - lowest * size_bytes, image)
 
+    @classmethod
+    def bare(cls, name: str, dtype: str, shape: Shape) -> Operand:
+        """A contiguous output without guards, for send_nothing."""
+        size_bytes = FORMATS[dtype].size_bytes * math.prod(shape)
+        return cls(name, dtype, shape, Layout().strides(shape), 0, np.zeros(size_bytes + -size_bytes % 16, np.uint8))
+
     def elements(self) -> Bits:
         """The view's elements in the image: writable, of the format's storage type."""
         return self.view_of(self.image)
@@ -60,8 +67,19 @@ class Operand:
         """The device buffer and the view of it."""
         buffer = oprt.empty((self.image.size,), "uint8", **where)
         buffer.copy_from(self.image)
+        return buffer, self._view_on_device(buffer)
+
+    def send_nothing(self, oprt: Any, where: dict[str, Any]) -> tuple[Any, Any]:
+        """The same with elements that nobody wrote, for tools that look for reads of such memory."""
+        buffer = oprt.empty((self.image.size,), "uint8", **where)
+        size_bytes = FORMATS[self.dtype].size_bytes * math.prod(self.shape)
+        if size_bytes < self.image.size:
+            buffer[size_bytes:].copy_from(self.image[size_bytes:])
+        return buffer, self._view_on_device(buffer)
+
+    def _view_on_device(self, buffer: Any) -> Any:
         offset = self.first // FORMATS[self.dtype].size_bytes
-        return buffer, buffer.as_strided(self.shape, self.strides, offset, dtype=self.dtype)
+        return buffer.as_strided(self.shape, self.strides, offset, dtype=self.dtype)
 
     def stray_bytes(self, image: NDArray[np.uint8]) -> NDArray[np.intp]:
         """Positions in a buffer read back from the device that are no element and yet changed."""

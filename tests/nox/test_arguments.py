@@ -43,7 +43,19 @@ def test_paths_belong_to_the_folder_of_the_call(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").touch()
     options = read("test_mine.py::test_it", "-k", "mine", pytest=True, folder=tmp_path)
     assert options.rest == [f"{tmp_path}/test_mine.py::test_it", "-k", "mine"]
-    assert read("--json", "out.json", folder=tmp_path).json == tmp_path / "out.json"
+    written = read("--json", "a.json", "--csv", "a.csv", "--plots", "pictures", "--compare", "b.json", folder=tmp_path)
+    assert [path.name for path in (written.json, written.csv, written.plots, written.compare) if path] == [
+        "a.json",
+        "a.csv",
+        "pictures",
+        "b.json",
+    ]
+    assert written.csv == tmp_path / "a.csv"
+
+
+def test_peers_are_all_or_some() -> None:
+    assert (read().peers, read("--peers").peers, read("--peers", "torch,triton").peers) == (None, "all", "torch,triton")
+    assert (read().overlap, read("--overlap").overlap) == (False, True)
 
 
 def test_kernels_folder(tmp_path: Path) -> None:
@@ -69,6 +81,7 @@ def test_device_from_the_environment_yields_to_the_option() -> None:
         (("--level", "one"), ["--level", "'one'"]),
         (("--kernels", "no/such/folder"), ["--kernels", "no/such/folder"]),
         (("--json", "no/such/folder/out.json"), ["--json", "no/such/folder"]),
+        (("--csv", "no/such/folder/out.csv"), ["--csv", "no/such/folder"]),
         (("--sanitize",), ["--sanitize", "not there yet"]),
         (("--like", "rellu"), ["'rellu'", "did you mean relu?"]),
         (("--dvice", "gpu"), ["--dvice", "did you mean --device?"]),

@@ -100,11 +100,27 @@ def test_a_crash_in_a_child_is_told_on_its_error_stream(monkeypatch: pytest.Monk
     assert environment.child_environment()["CAMP_EMULATOR_REPORT_FD"] == "7"
 
 
-def test_documents_of_several_benchmarks_are_joined() -> None:
-    merged = testing.merge(
-        [{"rows": [1], "gpu_clocks": "fast", "note": ""}, {"rows": [2, 3], "gpu_clocks": None, "note": "slow"}]
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_bench_passes_its_options_on(session: RecordedSession, monkeypatch: pytest.MonkeyPatch, gpus: int) -> None:
+    """Devices of one kind write themselves; the parts of several kinds are joined."""
+    commands: list[list[str]] = []
+    devices = {"nvidia": "gpu" if gpus else "emulator", "metax": "emulator"}
+    monkeypatch.setattr(testing.toolchain, "run_device", lambda backend, asked: (devices[backend], "a test"))
+    monkeypatch.setattr(testing.overlay, "build", lambda session, backend, options, device: ROOT / f"build-{backend}")
+    monkeypatch.setattr(
+        testing.environment, "run", lambda session, *words, env=None: commands.append([str(word) for word in words])
     )
-    assert merged == {"rows": [1, 2, 3], "gpu_clocks": "fast", "note": "slow"}
+    testing.bench(session, Options(json=Path("/a.json"), plots=Path("/b"), peers="torch", overlap=True))
+    for command in commands[: 1 + gpus]:
+        assert command[:3] == ["python", "-m", "tests.run_ops"]
+        assert command[command.index("--peers") + 1] == "torch"
+        assert "--overlap" in command
+    assert commands[-1][-4:] == ["--json", "/a.json", "--plots", "/b"]
+    assert len(commands) == (3 if gpus else 1)
+    if gpus:
+        assert commands[-1][:4] == ["python", "-m", "tests.benchmark.output", "--quiet"]
+        parts = [command[command.index("--json") + 1] for command in commands[:2]]
+        assert commands[-1][4:-4] == parts
 
 
 def test_links(tmp_path: Path) -> None:

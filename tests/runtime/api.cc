@@ -547,11 +547,11 @@ TEST(workspace_grows_with_the_row_up_to_a_limit) {
         OK(oprt_destroy_reduce_sum_descriptor(descriptor));
         return size_bytes;
     };
-    CHECK(wanted(1000, 16384) == 0);
-    CHECK(wanted(1, 16385) == 256);
-    CHECK(wanted(100, 16385) == 3328);
+    CHECK(wanted(1000, 8192) == 0);
+    CHECK(wanted(1, 8193) == 256);
+    CHECK(wanted(100, 8193) == 1792);
     CHECK(wanted(1, int64_t{1} << 24) == 16384);
-    CHECK(wanted(1, INT64_MAX) == 16384);
+    CHECK(wanted(1, INT64_MAX) == 65536);
     CHECK(wanted(0, INT64_MAX) == 0);
 }
 
@@ -769,6 +769,19 @@ TEST(foreign_memory_of_another_gpu_is_refused) {
     OK(execute());
     OK(execute());
     CHECK(fake().launches == 2 && fake().questions == 4);
+    OK(oprt_destroy_copy_descriptor(descriptor));
+}
+
+TEST(ordinary_host_memory_is_refused_on_a_gpu) {
+    alignas(256) static float host[64];
+    const memory buffers(1024);
+    const oprt_descriptor_t descriptor = small_copy();
+    const auto execute = [&] { return oprt_execute_copy(descriptor, nullptr, 0, buffers.at(0), host, nullptr); };
+    fake().owner = oprt::no_device;
+    REFUSED(execute(), OPRT_ERR_INVALID_ARGUMENT, "is ordinary host memory, wanted memory of nvidia gpu");
+    CHECK(fake().launches == 0);
+    fake().owner = oprt::any_device;
+    OK(execute());
     OK(oprt_destroy_copy_descriptor(descriptor));
 }
 

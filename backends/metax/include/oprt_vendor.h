@@ -37,6 +37,9 @@ inline bool is_device_memory(const mcPointerAttribute_t &attributes) {
     return memory_type(attributes, 0) == mcMemoryTypeDevice;
 }
 
+// That MACA has a type for ordinary host memory is not known; its error for such a pointer is.
+inline bool is_unregistered_memory(const mcPointerAttribute_t &) { return false; }
+
 inline mcError_t instantiate_graph(mcGraphExec_t *executable, mcGraph_t graph) {
     return mcGraphInstantiate(executable, graph, nullptr, nullptr, 0);
 }

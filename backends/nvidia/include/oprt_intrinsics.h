@@ -42,7 +42,7 @@ __device__ __forceinline__ float warp_maximum(float value) {
 
 // What the compiler computed from the word it has to compute again: it would rather keep every bfloat16 as a float, in
 // twice the registers.
-__device__ __forceinline__ void forget_conversions(uint32_t &word) {
+__device__ __forceinline__ void forget_conversions([[maybe_unused]] uint32_t &word) {
 #if !defined(OPRT_EMULATOR)
     asm volatile("" : "+r"(word));
 #endif

@@ -23,6 +23,11 @@ inline bool is_device_memory(const cudaPointerAttributes &attributes) {
     return attributes.type == cudaMemoryTypeDevice;
 }
 
+// Ordinary host memory, of which the runtime was never told.
+inline bool is_unregistered_memory(const cudaPointerAttributes &attributes) {
+    return attributes.type == cudaMemoryTypeUnregistered;
+}
+
 using pointer_attributes = cudaPointerAttributes;
 
 inline cudaError_t instantiate_graph(cudaGraphExec_t *executable, cudaGraph_t graph) {

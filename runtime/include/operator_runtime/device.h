@@ -7,7 +7,8 @@
  *
  * Memory of another device is refused with OPRT_ERR_INVALID_ARGUMENT: always what this library allocated, and on a GPU also what the
  * vendor's runtime names another GPU as the owner of. Its answer is kept for a thread until memory is next allocated or freed here,
- * so an address that another library meanwhile gave to another device is not noticed. Managed and host memory is let through on a GPU.
+ * so an address that another library meanwhile gave to another device is not noticed. Managed and registered host memory is let through on a GPU,
+ * ordinary host memory is refused.
  *
  * A call leaves its GPU as the calling thread's current device of the vendor's runtime (cudaSetDevice), as the vendor's own calls
  * would need it. Whoever works on several GPUs in one thread sets the device again for the vendor's and other libraries' calls.

@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(default_block_threads)
     pack<T> inputs[input_count];
     if (aligned && is_whole_pack<T>(first, elements)) {
 #pragma unroll
-        for (int k = 0; k < input_count; ++k) inputs[k] = pack_at(buffers.inputs[k] + first);
-        pack_at(buffers.y + first) = apply_to_packs(function, inputs);
+        for (int k = 0; k < input_count; ++k) inputs[k] = load_aligned(buffers.inputs[k] + first);
+        store_aligned(buffers.y + first, apply_to_packs(function, inputs));
     } else if (first < elements) {
 #pragma unroll
         for (int k = 0; k < input_count; ++k) {

@@ -41,13 +41,15 @@ __device__ __forceinline__ accumulate_t<T> sum_of_pack(const pack<T> &terms) {
 }
 
 // Sum of the packs member, member + members, ... of terms: [count], neighbours in memory, beginning anywhere; `packs` of
-// them under way at once.
+// them under way at once and added up plainly, at most 64 terms.
 template <int packs, typename T>
 __device__ __forceinline__ accumulate_t<T> sum_of_packs(const T *terms, int64_t count, int member, int members) {
     running_sum<accumulate_t<T>> sum;
-    read_packs<packs>(terms, count, from_accumulate<T>(0), member, members, [&](const pack<T>(&loaded)[packs]) {
+    read_packs<packs>(terms, count, from_accumulate<T>(0), member, members, [&](const pack_words(&loaded)[packs]) {
+        accumulate_t<T> several = sum_of_pack(pack_of<T>(loaded[0]));
 #pragma unroll
-        for (int k = 0; k < packs; ++k) sum.add(sum_of_pack(loaded[k]));
+        for (int k = 1; k < packs; ++k) several += sum_of_pack(pack_of<T>(loaded[k]));
+        sum.add(several);
     });
     return sum.total();
 }

@@ -82,6 +82,18 @@ __device__ __forceinline__ softmax_part<A> merge_warp(softmax_part<A> part) {
     return {larger, reduce_lanes<warp_size>(sum, add{})};
 }
 
+// One part of the whole block's, with one barrier. All threads of the block; each gets it. partials: [block_threads /
+// warp_size] in shared memory, under the rules of reduce_block.
+template <int block_threads, typename A>
+__device__ __forceinline__ softmax_part<A> merge_block(softmax_part<A> part, softmax_part<A> *partials) {
+    constexpr int warps = block_threads / warp_size;
+    part = merge_warp(part);
+    if (lane_index() == 0) partials[warp_index()] = part;
+    // Separates each warp's write of its part from every warp's reads of all of them.
+    __syncthreads();
+    return merge_warp(lane_index() < warps ? partials[lane_index()] : empty_softmax_part<A>());
+}
+
 // What each exp(x - maximum) of the row is multiplied by. A maximum of -inf (all elements are), +inf or NaN makes the
 // row NaN.
 template <typename A>

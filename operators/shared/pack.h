@@ -45,53 +45,13 @@ __device__ __forceinline__ bool is_whole_pack(int64_t first, int64_t count) {
     return first >= 0 && first + pack<T>::size <= count;
 }
 
-// The pack at an element that begins at a 16-byte address.
-template <typename T>
-__device__ __forceinline__ pack<T> &pack_at(T *element) {
-    return *reinterpret_cast<pack<T> *>(element);
-}
-template <typename T>
-__device__ __forceinline__ const pack<T> &pack_at(const T *element) {
-    return *reinterpret_cast<const pack<T> *>(element);
-}
-
-// The pack that begins at any element, from the two aligned packs around it.
-template <typename T>
-__device__ __forceinline__ pack<T> load_straddling_pack(const T *element) {
-    const auto behind = static_cast<int>(reinterpret_cast<uintptr_t>(element) % pack_bytes);
-    const T *aligned = element - behind / static_cast<int>(sizeof(T));
-    const pack<T> low = pack_at(aligned);
-    const pack<T> high = pack_at(aligned + pack<T>::size);
-    uint32_t words[9] = {};
-    memcpy(words, &low, pack_bytes);
-    memcpy(words + 4, &high, pack_bytes);
-    // Shifted down by two words, by one, then by bytes: places in arrays are constants, so that they stay in registers.
-    if (behind & 8) {
-#pragma unroll
-        for (int i = 0; i < 6; ++i) words[i] = words[i + 2];
-    }
-    if (behind & 4) {
-#pragma unroll
-        for (int i = 0; i < 5; ++i) words[i] = words[i + 1];
-    }
-    uint32_t shifted[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        const uint64_t pair = static_cast<uint64_t>(words[i + 1]) << 32 | words[i];
-        shifted[i] = static_cast<uint32_t>(pair >> (behind % 4 * 8));
-    }
-    pack<T> result;
-    memcpy(&result, shifted, pack_bytes);
-    return result;
-}
-
 // A pack's bits as 32-bit words. Where a value comes from one branch or another, the compiler keeps one register for each
 // thing that is chosen: for a pack of 16-bit elements that is twice as many as for its words.
-struct pack_words {
+// It may stand for memory that holds elements of any type.
+struct __attribute__((may_alias, aligned(pack_bytes))) pack_words {
     uint32_t words[pack_bytes / sizeof(uint32_t)];
 };
 
-// By value: a pack in memory is read as one access first.
 template <typename T>
 __device__ __forceinline__ pack_words words_of(pack<T> source) {
     pack_words result;
@@ -104,6 +64,48 @@ __device__ __forceinline__ pack<T> pack_of(const pack_words &source) {
     pack<T> result;
     memcpy(&result, &source, pack_bytes);
     return result;
+}
+
+// The pack at an element that begins at a 16-byte address: one access, whatever is done with its elements.
+template <typename T>
+__device__ __forceinline__ pack_words load_aligned_words(const T *element) {
+    return *reinterpret_cast<const pack_words *>(element);
+}
+template <typename T>
+__device__ __forceinline__ pack<T> load_aligned(const T *element) {
+    return pack_of<T>(load_aligned_words(element));
+}
+template <typename T>
+__device__ __forceinline__ void store_aligned(T *element, const pack<T> &source) {
+    *reinterpret_cast<pack_words *>(element) = words_of(source);
+}
+
+// The pack that begins at any element, from the two aligned packs around it.
+template <typename T>
+__device__ __forceinline__ pack_words load_straddling_words(const T *element) {
+    const auto behind = static_cast<int>(reinterpret_cast<uintptr_t>(element) % pack_bytes);
+    const T *aligned = element - behind / static_cast<int>(sizeof(T));
+    const pack_words low = load_aligned_words(aligned);
+    const pack_words high = load_aligned_words(aligned + pack<T>::size);
+    uint32_t words[9] = {};
+    memcpy(words, &low, pack_bytes);
+    memcpy(words + 4, &high, pack_bytes);
+    // Shifted down by two words, by one, then by bytes: places in arrays are constants, so that they stay in registers.
+    if (behind & 8) {
+#pragma unroll
+        for (int i = 0; i < 6; ++i) words[i] = words[i + 2];
+    }
+    if (behind & 4) {
+#pragma unroll
+        for (int i = 0; i < 5; ++i) words[i] = words[i + 1];
+    }
+    pack_words shifted;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const uint64_t pair = static_cast<uint64_t>(words[i + 1]) << 32 | words[i];
+        shifted.words[i] = static_cast<uint32_t>(pair >> (behind % 4 * 8));
+    }
+    return shifted;
 }
 
 template <typename T>
@@ -120,9 +122,9 @@ __device__ __forceinline__ pack<T> filled_pack(T fill) {
 template <typename T>
 __device__ __forceinline__ pack_words load_words(const T *array, int64_t first, int64_t count, T fill) {
     if (is_whole_pack<T>(first, count)) {
-        if (is_pack_aligned(array + first)) return words_of(pack_at(array + first));
+        if (is_pack_aligned(array + first)) return load_aligned_words(array + first);
         if (is_whole_pack<T>(first - pack<T>::size, count) && is_whole_pack<T>(first + pack<T>::size, count)) {
-            return words_of(load_straddling_pack(array + first));
+            return load_straddling_words(array + first);
         }
     }
     pack<T> result;
@@ -142,7 +144,7 @@ __device__ __forceinline__ pack<T> load_pack(const T *array, int64_t first, int6
 // Calls use(packs) with the packs of array: [count] that are number member, member + members, ... of those that lie in it
 // as a whole, `unroll` at a time so that their loads are under way together. The first member gets the incomplete first
 // pack, too, and the last member the incomplete last one. What is missing reads as `fill`. use: takes
-// const pack<T> (&packs)[unroll].
+// const pack_words (&packs)[unroll].
 template <int unroll, typename T, typename Use>
 __device__ __forceinline__ void read_packs(const T *array, int64_t count, T fill, int member, int members, Use use) {
     constexpr int size = pack<T>::size;
@@ -150,41 +152,37 @@ __device__ __forceinline__ void read_packs(const T *array, int64_t count, T fill
     const int64_t whole_begin = shift == 0 ? 0 : 1;
     const int64_t whole_end = (shift + count) / size;
     const bool has_tail = whole_end >= whole_begin && whole_end < pack_count<T>(count, shift);
-    pack<T> packs[unroll];
+    const T *aligned = array - shift;
+    const pack_words outside = words_of(filled_pack(fill));
+    pack_words packs[unroll];
     int64_t k = whole_begin + member;
     for (; k + int64_t{unroll - 1} * members < whole_end; k += int64_t{unroll} * members) {
 #pragma unroll
-        for (int i = 0; i < unroll; ++i) packs[i] = pack_at(array + ((k + int64_t{i} * members) * size - shift));
+        for (int i = 0; i < unroll; ++i) packs[i] = load_aligned_words(aligned + (k + int64_t{i} * members) * size);
         use(packs);
     }
 #pragma unroll
     for (int i = 0; i < unroll; ++i) {
         const int64_t place = k + int64_t{i} * members;
-        packs[i] = place < whole_end ? pack_at(array + (place * size - shift)) : filled_pack(fill);
+        packs[i] = outside;
+        if (place < whole_end) packs[i] = load_aligned_words(aligned + place * size);
     }
     use(packs);
-    if ((member == 0 && whole_begin == 1) || (member == members - 1 && has_tail)) {
+    const auto use_end = [&](int64_t place) {
 #pragma unroll
-        for (int i = 0; i < unroll; ++i) packs[i] = filled_pack(fill);
-        if (member == 0 && whole_begin == 1) packs[0] = load_pack(array, -shift, count, fill);
-        if constexpr (unroll > 1) {
-            if (member == members - 1 && has_tail) packs[1] = load_pack(array, whole_end * size - shift, count, fill);
-            use(packs);
-        } else {
-            use(packs);
-            if (member == members - 1 && has_tail) {
-                packs[0] = load_pack(array, whole_end * size - shift, count, fill);
-                use(packs);
-            }
-        }
-    }
+        for (int i = 1; i < unroll; ++i) packs[i] = outside;
+        packs[0] = load_words(array, place * size - shift, count, fill);
+        use(packs);
+    };
+    if (member == 0 && whole_begin == 1) use_end(0);
+    if (member == members - 1 && has_tail) use_end(whole_end);
 }
 
 // As load_pack, for writing; elements outside of the array are dropped.
 template <typename T>
 __device__ __forceinline__ void store_pack(T *array, int64_t first, int64_t count, const pack<T> &source) {
     if (is_whole_pack<T>(first, count) && is_pack_aligned(array + first)) {
-        pack_at(array + first) = source;
+        store_aligned(array + first, source);
         return;
     }
 #pragma unroll

@@ -33,6 +33,29 @@ bool has_aligned_rows(const T *first_row, const int64_t *row_strides, int ndim) 
     return aligned;
 }
 
+// Where rows begin, as a kernel receives it. What rows at even distances need stands in front: a kernel's arguments come
+// from memory line by line, and each line that is touched delays the first load (by about 0.1 us on an H200).
+template <int operand_count>
+struct row_places {
+    int64_t strides[operand_count];  // from row to row, if is_even
+    int32_t is_even;
+    layout<operand_count> outer;
+
+    explicit row_places(const layout<operand_count> &where) : strides{}, is_even(where.ndim <= 1), outer(where) {
+        for (int i = 0; i < operand_count; ++i) strides[i] = where.ndim == 1 ? where.strides[i][0] : 0;
+    }
+};
+
+template <int operand_count>
+__device__ __forceinline__ operand_offsets<operand_count> offsets_of_row(const row_places<operand_count> &places,
+                                                                         int64_t row) {
+    if (!places.is_even) return offsets_at(places.outer, row);
+    operand_offsets<operand_count> offsets;
+#pragma unroll
+    for (int i = 0; i < operand_count; ++i) offsets.of[i] = row * places.strides[i];
+    return offsets;
+}
+
 // The row of this thread's team; may lie past the last one.
 __device__ __forceinline__ int64_t team_row() { return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; }
 

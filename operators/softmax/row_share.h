@@ -45,14 +45,22 @@ __device__ __forceinline__ T lowest_element() {
     return from_accumulate<T>(static_cast<accumulate_t<T>>(-INFINITY));
 }
 
-// The part of the elements that are number `member`, `member + members`, ... of x: [count], at this stride.
+// The part of the elements that are number `member`, `member + members`, ... of x: [count], at this stride; several of
+// them under way at once.
 template <typename T>
 __device__ softmax_part<accumulate_t<T>> part_of_elements(const T *x, int64_t stride, int64_t count, int member,
                                                           int members) {
-    running_softmax<accumulate_t<T>> running;
-    for (int64_t c = member; c < count; c += members) {
-        const accumulate_t<T> element[1] = {to_accumulate(x[c * stride])};
-        running.add(element);
+    using A = accumulate_t<T>;
+    constexpr int unroll = 4;
+    running_softmax<A> running;
+    for (int64_t c = member; c < count; c += int64_t{unroll} * members) {
+        A elements[unroll];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const int64_t place = c + int64_t{k} * members;
+            elements[k] = place < count ? to_accumulate(x[place * stride]) : static_cast<A>(-INFINITY);
+        }
+        running.add(elements);
     }
     return running.part();
 }
@@ -62,12 +70,13 @@ template <typename T>
 __device__ softmax_part<accumulate_t<T>> part_of_packs(const T *x, int64_t count, int member, int members) {
     running_softmax<accumulate_t<T>> running;
     constexpr int unroll = 4;
-    read_packs<unroll>(x, count, lowest_element<T>(), member, members, [&](const pack<T>(&packs)[unroll]) {
+    read_packs<unroll>(x, count, lowest_element<T>(), member, members, [&](const pack_words(&packs)[unroll]) {
         accumulate_t<T> elements[unroll * pack<T>::size];
 #pragma unroll
         for (int k = 0; k < unroll; ++k) {
+            const pack<T> loaded = pack_of<T>(packs[k]);
 #pragma unroll
-            for (int i = 0; i < pack<T>::size; ++i) elements[k * pack<T>::size + i] = to_accumulate(packs[k].values[i]);
+            for (int i = 0; i < pack<T>::size; ++i) elements[k * pack<T>::size + i] = to_accumulate(loaded.values[i]);
         }
         running.add(elements);
     });
@@ -78,6 +87,7 @@ __device__ softmax_part<accumulate_t<T>> part_of_packs(const T *x, int64_t count
 template <typename T>
 __device__ void write_elements(T *y, int64_t y_stride, const T *x, int64_t x_stride, int64_t count,
                                accumulate_t<T> largest, accumulate_t<T> scale, int member, int members) {
+#pragma unroll 4
     for (int64_t c = member; c < count; c += members) {
         y[c * y_stride] = from_accumulate<T>(exponential(to_accumulate(x[c * x_stride]) - largest) * scale);
     }

@@ -91,4 +91,8 @@ inline constexpr int softmax_split_threads = 512;
 inline constexpr int softmax_split_write_threads = 1024;
 inline constexpr int softmax_split_write_packs = 2;
 
+// Threads of a block whose lanes have a row each: few rows make few blocks, so the blocks are large. 4096 x 4096 over
+// axis 0 took 347 us with blocks of 256.
+inline constexpr int softmax_column_threads = max_block_threads;
+
 }  // namespace oprt

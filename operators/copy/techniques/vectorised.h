@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(default_block_threads)
     wait_for_previous_kernels(previous);
     let_next_kernel_start();
     if (aligned && is_whole_pack<T>(first, elements)) {
-        pack_at(y + first) = pack_at(x + first);
+        store_aligned(y + first, load_aligned(x + first));
     } else if (first < elements) {
         store_pack(y, first, elements, load_pack(x, first, elements, T{}));
     }

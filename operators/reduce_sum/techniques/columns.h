@@ -26,7 +26,9 @@ __device__ void sum_neighbours(accumulate_t<T> (&sums)[width], const T *x_rows, 
             const bool is_term = term < end;
             const T *source = x_rows + offsets_at(inner, is_term ? term : c).of[0];
             if constexpr (width == pack<T>::size) {
-                const pack<T> neighbours = is_term ? pack_at(source) : filled_pack(from_accumulate<T>(0));
+                pack_words bits = words_of(filled_pack(from_accumulate<T>(0)));
+                if (is_term) bits = load_aligned_words(source);
+                const pack<T> neighbours = pack_of<T>(bits);
 #pragma unroll
                 for (int i = 0; i < width; ++i) loaded[k][i] = neighbours.values[i];
             } else {

@@ -17,8 +17,8 @@ namespace oprt {
 // s * split_columns on, the last ones maybe none.
 template <typename T, int block_threads, int packs>
 __global__ void __launch_bounds__(block_threads)
-    reduce_sum_split_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, const reduce_sum_plan plan,
-                           int64_t splits, int64_t split_columns) {
+    reduce_sum_split_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, int64_t splits,
+                           int64_t split_columns, const reduce_sum_plan plan) {
     using A = accumulate_t<T>;
     __shared__ A partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
@@ -61,8 +61,8 @@ void launch_reduce_sum_split(const reduce_sum_plan &plan, const reduce_sum_buffe
     const int64_t split_columns = ceil_divide(ceil_divide(plan.columns, splits), pack<T>::size) * pack<T>::size;
     auto *parts = static_cast<accumulate_t<T> *>(buffers.workspace);
     launch_overlapping(reduce_sum_split_parts<T, threads, reduce_sum_split_packs>,
-                       launch_config{grid_for_all(plan.rows * splits, 1), threads, 0, stream}, parts, buffers.x, plan,
-                       splits, split_columns);
+                       launch_config{grid_for_all(plan.rows * splits, 1), threads, 0, stream}, parts, buffers.x, splits,
+                       split_columns, plan);
     launch_behind(reduce_sum_split_combine<T, threads>, launch_config{grid_for_all(plan.rows, 1), threads, 0, stream},
                   buffers.y, parts, plan, splits);
 }

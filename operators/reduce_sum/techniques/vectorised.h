@@ -12,19 +12,19 @@
 
 namespace oprt {
 
-// y: [rows], x: [rows, columns], contiguous rows; where they begin is in the plan. lanes: as in sum_of_team
+// y: [rows], x: [rows, columns], contiguous rows. lanes: as in sum_of_team
 template <typename T, int lanes, int packs, int most_threads>
 __global__ void __launch_bounds__(most_threads)
-    reduce_sum_vectorised(previous_kernels previous, T *y, const T *x, const reduce_sum_plan plan) {
+    reduce_sum_vectorised(previous_kernels previous, T *y, const T *x, int64_t rows, int64_t columns,
+                          const row_places<2> places) {
     __shared__ accumulate_t<T> partials[lanes < warp_size ? 1 : most_threads / warp_size];
     const int64_t row = team_row();
-    const bool is_row = row < plan.rows;
-    const operand_offsets<2> offset = offsets_at(plan.outer, is_row ? row : 0);
-    // A team past the last row goes along with no columns: shuffles and the barrier want everyone.
-    const int64_t columns = is_row ? plan.columns : 0;
+    const bool is_row = row < rows;
+    const operand_offsets<2> offset = offsets_of_row(places, is_row ? row : 0);
     wait_for_previous_kernels(previous);
-    const auto share =
-        sum_of_packs<packs>(x + offset.of[1], columns, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+    // A team past the last row goes along with no columns: shuffles and the barrier want everyone.
+    const auto share = sum_of_packs<packs>(x + offset.of[1], is_row ? columns : 0, static_cast<int>(threadIdx.x),
+                                           static_cast<int>(blockDim.x));
     let_next_kernel_start();
     const auto sum = sum_of_team<lanes>(share, partials);
     if (threadIdx.x == 0 && is_row) y[offset.of[0]] = from_accumulate<T>(sum);
@@ -34,7 +34,8 @@ template <int lanes, int packs, int most_threads, typename T>
 void launch_reduce_sum_team(const row_team &team, const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
                             stream_t stream) {
     launch_overlapping(reduce_sum_vectorised<T, lanes, packs, most_threads>,
-                       launch_config{team.grid(plan.rows), team.block(), 0, stream}, buffers.y, buffers.x, plan);
+                       launch_config{team.grid(plan.rows), team.block(), 0, stream}, buffers.y, buffers.x, plan.rows,
+                       plan.columns, row_places<2>(plan.outer));
 }
 
 template <int lanes, int most_threads, typename T>

@@ -8,6 +8,7 @@
 
 #include "shared/reduction.h"
 #include "softmax/row_share.h"
+#include "softmax/tuning.h"
 
 namespace oprt {
 
@@ -40,8 +41,9 @@ __global__ void __launch_bounds__(block_threads) softmax_columns(T *y, const T *
 
 template <typename T>
 void launch_softmax_columns(const softmax_plan &plan, const softmax_buffers<T> &buffers, stream_t stream) {
-    const launch_config config{grid_that_loops(plan.rows, warp_size), default_block_threads, 0, stream};
-    launch(softmax_columns<T, default_block_threads>, config, buffers.y, buffers.x, plan);
+    constexpr int threads = sizeof(T) == 8 ? default_block_threads : softmax_column_threads;
+    const launch_config config{grid_that_loops(plan.rows, warp_size), threads, 0, stream};
+    launch(softmax_columns<T, threads>, config, buffers.y, buffers.x, plan);
 }
 
 }  // namespace oprt

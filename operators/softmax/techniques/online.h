@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(block_threads) softmax_online(T *y, const T *x
         const softmax_part<A> share =
             contiguous ? part_of_packs(x_row, plan.columns, thread, block_threads)
                        : part_of_elements(x_row, plan.x_column_stride, plan.columns, thread, block_threads);
-        const softmax_part<A> whole = reduce_block<block_threads>(share, partials[turn], merge_softmax{});
+        const softmax_part<A> whole = merge_block<block_threads>(share, partials[turn]);
 
         const A scale = softmax_scale(whole);
         if (contiguous) {

@@ -86,7 +86,7 @@ public:
             if constexpr (!aligned) {
                 store_pack(y_, first, columns_, result);
             } else if (first < columns_) {
-                pack_at(y_ + first) = result;
+                store_aligned(y_ + first, result);
             }
         }
     }
@@ -94,7 +94,7 @@ public:
 private:
     __device__ __forceinline__ pack_words load(const T *x_row, int first) const {
         if constexpr (!aligned) return load_words(x_row, first, columns_, lowest_element<T>());
-        if (first < columns_) return words_of(pack_at(x_row + first));
+        if (first < columns_) return load_aligned_words(x_row + first);
         return words_of(filled_pack(lowest_element<T>()));
     }
 
@@ -164,20 +164,21 @@ template <int packs, int most_threads>
 inline constexpr int softmax_blocks_to_fit =
     most_threads == max_block_threads &&packs <= most_kept_softmax_packs ? 2 : 1;
 
-// y, x: [rows, columns], contiguous rows that fit into the packs of a team; where they begin is in the plan
+// y, x: [rows, columns], contiguous rows that fit into the packs of a team
 template <typename T, int lanes, int packs, int most_threads, bool aligned>
 __global__ void __launch_bounds__(most_threads, softmax_blocks_to_fit<packs, most_threads>)
-    softmax_registers(previous_kernels previous, T *y, const T *x, const softmax_plan plan) {
+    softmax_registers(previous_kernels previous, T *y, const T *x, int64_t rows, int columns,
+                      const row_places<2> places) {
     using A = accumulate_t<T>;
     __shared__ softmax_part<A> partials[lanes < warp_size ? 1 : most_threads / warp_size];
     const int64_t row = team_row();
-    const bool is_row = row < plan.rows;
-    const operand_offsets<2> offset = offsets_at(plan.outer, is_row ? row : 0);
-    // A team past the last row goes along with a row of no columns: shuffles and the barrier want everyone.
-    const int columns = is_row ? static_cast<int>(plan.columns) : 0;
+    const bool is_row = row < rows;
+    const operand_offsets<2> offset = offsets_of_row(places, is_row ? row : 0);
     wait_for_previous_kernels(previous);
+    // A team past the last row goes along with a row of no columns: shuffles and the barrier want everyone.
     softmax_share<T, packs, aligned, keeps_softmax_exponentials<T, packs, most_threads>> share(
-        y + offset.of[0], x + offset.of[1], columns, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+        y + offset.of[0], x + offset.of[1], is_row ? columns : 0, static_cast<int>(threadIdx.x),
+        static_cast<int>(blockDim.x));
     const A largest = largest_of_lanes<lanes>(share.largest());
     const A sum = reduce_lanes<lanes>(share.exponentiate(softmax_base(largest)), add{});
     let_next_kernel_start();
@@ -190,7 +191,8 @@ void launch_softmax_team(const row_team &team, const softmax_plan &plan, const s
     const launch_config config{team.grid(plan.rows), team.block(), 0, stream};
     launch_overlapping(aligned ? softmax_registers<T, lanes, packs, most_threads, true>
                                : softmax_registers<T, lanes, packs, most_threads, false>,
-                       config, buffers.y, buffers.x, plan);
+                       config, buffers.y, buffers.x, plan.rows, static_cast<int>(plan.columns),
+                       row_places<2>(plan.outer));
 }
 
 template <int lanes, int most_threads, typename T>

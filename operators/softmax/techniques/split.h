@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block_threads)
         const softmax_part<A> share =
             has_contiguous_rows(plan) ? part_of_packs(x_split, count, thread, block_threads)
                                       : part_of_elements(x_split, plan.x_column_stride, count, thread, block_threads);
-        const softmax_part<A> whole = reduce_block<block_threads>(share, partials[turn], merge_softmax{});
+        const softmax_part<A> whole = merge_block<block_threads>(share, partials[turn]);
         if (thread == 0) parts[part] = whole;
     }
 }
@@ -45,7 +45,7 @@ template <int block_threads, typename A>
 __device__ softmax_part<A> combine_splits(const softmax_part<A> *parts, int64_t splits, softmax_part<A> *partials) {
     softmax_part<A> share = empty_softmax_part<A>();
     for (int64_t s = threadIdx.x; s < splits; s += block_threads) share = merge_softmax{}(share, parts[s]);
-    return reduce_block<block_threads>(share, partials, merge_softmax{});
+    return merge_block<block_threads>(share, partials);
 }
 
 // A tile a block, the last rows' last tiles first: what the first kernel read last may still be in the cache.

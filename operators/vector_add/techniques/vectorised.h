@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(default_block_threads)
     let_next_kernel_start();
     if (aligned && is_whole_pack<T>(first, elements)) {
         // Both loads are under way before the addition waits for the first.
-        pack_at(y + first) = sum_of_packs(pack_at(a + first), pack_at(b + first));
+        store_aligned(y + first, sum_of_packs(load_aligned(a + first), load_aligned(b + first)));
     } else if (first < elements) {
         const T zero = from_accumulate<T>(0);
         store_pack(y, first, elements,

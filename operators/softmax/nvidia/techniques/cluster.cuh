@@ -66,7 +66,7 @@ public:
                 result.values[i] = from_accumulate<T>(exponential(to_accumulate(held.values[i]) - base) * factor);
             }
             if (aligned) {
-                pack_at(y_ + element) = result;
+                store_aligned(y_ + element, result);
             } else {
                 store_pack(y_, element, columns_, result);
             }
@@ -76,7 +76,8 @@ public:
 private:
     template <typename Function>
     __device__ __forceinline__ void for_each(Function function) const {
-#pragma unroll 4
+        // Of 16-bit elements four packs at once would not stay in registers.
+#pragma unroll(sizeof(T) < sizeof(A) ? 2 : 4)
         for (int k = 0; k < packs; ++k) {
             const int element = first_of(k);
             if (element >= columns_) break;
@@ -109,8 +110,8 @@ __device__ __forceinline__ void stagger_start(int64_t row, int pause_ns, int64_t
 // y, x: [rows, columns], contiguous rows. A cluster a row; a block has piece_columns columns, the last ones maybe none.
 template <typename T, int threads, bool aligned>
 __global__ void __launch_bounds__(threads, max_block_threads / threads)
-    softmax_cluster(previous_kernels previous, T *y, const T *x, const softmax_plan plan, int64_t piece_columns,
-                    int cluster_blocks, int pause_ns, int64_t rows_at_once) {
+    softmax_cluster(previous_kernels previous, T *y, const T *x, int64_t columns_of_row, int64_t piece_columns,
+                    int cluster_blocks, int pause_ns, int64_t rows_at_once, const row_places<2> places) {
     using A = accumulate_t<T>;
     constexpr int size = pack<T>::size;
     constexpr int warps = threads / warp_size;
@@ -119,9 +120,9 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     __shared__ softmax_part<A> block_parts[max_cluster_blocks];
     const int64_t row = blockIdx.x / static_cast<unsigned>(cluster_blocks);
     const int rank = cluster_rank();
-    const operand_offsets<2> offset = offsets_at(plan.outer, row);
+    const operand_offsets<2> offset = offsets_of_row(places, row);
     const int64_t begin = rank * piece_columns;
-    const int64_t left = plan.columns - begin;
+    const int64_t left = columns_of_row - begin;
     const int columns = static_cast<int>(left < 0 ? 0 : left < piece_columns ? left : piece_columns);
     T *y_piece = y + offset.of[0] + begin;
     const T *x_piece = x + offset.of[1] + begin;
@@ -164,8 +165,8 @@ void launch_softmax_cluster_of(const softmax_plan &plan, const softmax_buffers<T
     config.cluster_blocks = static_cast<unsigned>(shape.blocks);
     const int64_t piece_columns = ceil_divide(ceil_divide(plan.columns, shape.blocks), pack<T>::size) * pack<T>::size;
     const int64_t rows_at_once = multiprocessor_count() * blocks_at_once / shape.blocks;
-    launch_overlapping(softmax_cluster<T, threads, aligned>, config, buffers.y, buffers.x, plan, piece_columns,
-                       shape.blocks, shape.pause_ns, rows_at_once);
+    launch_overlapping(softmax_cluster<T, threads, aligned>, config, buffers.y, buffers.x, plan.columns, piece_columns,
+                       shape.blocks, shape.pause_ns, rows_at_once, row_places<2>(plan.outer));
 }
 
 template <typename T>

@@ -54,4 +54,32 @@ __device__ __forceinline__ accumulate_t<T> sum_of_packs(const T *terms, int64_t 
     return sum.total();
 }
 
+// The same of a row that is `count` whole packs at a 16-byte address.
+template <int packs, typename T>
+__device__ __forceinline__ accumulate_t<T> sum_of_whole_packs(const T *terms, int count, int member, int members) {
+    running_sum<accumulate_t<T>> sum;
+    const pack_words zeros = words_of(filled_pack(from_accumulate<T>(0)));
+    for (int first = member; first < count; first += packs * members) {
+        pack_words loaded[packs];
+#pragma unroll
+        for (int k = 0; k < packs; ++k) {
+            const int place = first + k * members;
+            loaded[k] = zeros;
+            if (place < count) loaded[k] = load_aligned_words(terms + static_cast<int64_t>(place) * pack<T>::size);
+        }
+        accumulate_t<T> several = sum_of_pack(pack_of<T>(loaded[0]));
+#pragma unroll
+        for (int k = 1; k < packs; ++k) several += sum_of_pack(pack_of<T>(loaded[k]));
+        sum.add(several);
+    }
+    return sum.total();
+}
+
+// Whether the rows of x are even_rows.
+template <typename T>
+bool has_even_rows(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers) {
+    return plan.outer.ndim <= 1 && plan.columns % pack<T>::size == 0 && plan.columns <= INT32_MAX &&
+           has_aligned_rows(buffers.x, plan.outer.strides[1], plan.outer.ndim);
+}
+
 }  // namespace oprt

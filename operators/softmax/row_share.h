@@ -26,10 +26,11 @@ inline bool has_neighbouring_rows(const softmax_plan &plan) {
     return std::abs(plan.outer.strides[1][plan.outer.ndim - 1]) < std::abs(plan.x_column_stride);
 }
 
-// Whether rows of both operands begin at 16-byte addresses and are whole packs.
+// Whether the rows of both operands are even_rows.
 template <typename T>
-bool has_aligned_operands(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
-    return plan.columns % pack<T>::size == 0 && has_aligned_rows(buffers.y, plan.outer.strides[0], plan.outer.ndim) &&
+bool has_even_rows(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
+    return plan.outer.ndim <= 1 && plan.columns % pack<T>::size == 0 &&
+           has_aligned_rows(buffers.y, plan.outer.strides[0], plan.outer.ndim) &&
            has_aligned_rows(buffers.x, plan.outer.strides[1], plan.outer.ndim);
 }
 

@@ -13,28 +13,57 @@
 
 namespace oprt {
 
-// A block a split. parts: [rows, splits]; x: [rows, columns] at the plan's strides. Split s has the columns from
-// s * split_columns on, the last ones maybe none.
+// Split s of a row has the columns from s * split_columns on, the last ones maybe none.
+struct reduce_sum_split {
+    int64_t row;
+    int64_t begin;
+    int64_t count;
+};
+
+// The split of this block.
+__device__ __forceinline__ reduce_sum_split split_of_block(int splits, int64_t columns, int64_t split_columns) {
+    const unsigned row = blockIdx.x / static_cast<unsigned>(splits);
+    const int64_t begin = (blockIdx.x - row * splits) * split_columns;
+    const int64_t left = begin < columns ? columns - begin : 0;
+    return {row, begin, left < split_columns ? left : split_columns};
+}
+
+// A block a split. parts: [rows, splits]; x: [rows, columns], even_rows
 template <typename T, int block_threads, int packs>
 __global__ void __launch_bounds__(block_threads)
-    reduce_sum_split_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, int64_t splits,
-                           int64_t split_columns, const reduce_sum_plan plan) {
+    reduce_sum_even_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, int splits, int64_t columns,
+                          int64_t split_columns, const even_rows<2> places) {
     using A = accumulate_t<T>;
     __shared__ A partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    const int64_t part = blockIdx.x;
-    const T *x_row = x + offsets_at(plan.outer, part / splits).of[1];
-    const int64_t begin = part % splits * split_columns;
-    const int64_t end = begin + split_columns < plan.columns ? begin + split_columns : plan.columns;
+    const reduce_sum_split split = split_of_block(splits, columns, split_columns);
+    const T *terms = x + places.offsets_of(split.row).of[1] + split.begin;
+    const int whole_packs = static_cast<int>(split.count / pack<T>::size);
     wait_for_previous_kernels(previous);
     let_next_kernel_start();
-    A share = 0;  // stays 0 where rounding up left the last splits without columns
-    if (begin < end) {
-        share = has_contiguous_rows(plan) ? sum_of_packs<packs>(x_row + begin, end - begin, thread, block_threads)
-                                          : sum_of_terms(x_row, plan.inner, begin + thread, end, block_threads);
-    }
+    const A share = sum_of_whole_packs<packs>(terms, whole_packs, thread, block_threads);
     const A sum = reduce_block<block_threads>(share, partials, add{});
-    if (thread == 0) parts[part] = sum;
+    if (thread == 0) parts[blockIdx.x] = sum;
+}
+
+// The same for rows anywhere. x: [rows, columns] at the plan's strides
+template <typename T, int block_threads, int packs>
+__global__ void __launch_bounds__(block_threads)
+    reduce_sum_any_parts(previous_kernels previous, accumulate_t<T> *parts, const T *x, int splits,
+                         int64_t split_columns, const reduce_sum_plan plan) {
+    using A = accumulate_t<T>;
+    __shared__ A partials[block_threads / warp_size];
+    const int thread = static_cast<int>(threadIdx.x);
+    const reduce_sum_split split = split_of_block(splits, plan.columns, split_columns);
+    const T *x_row = x + offsets_at(plan.outer, split.row).of[1];
+    const int64_t end = split.begin + split.count;
+    wait_for_previous_kernels(previous);
+    let_next_kernel_start();
+    const A share = has_contiguous_rows(plan)
+                        ? sum_of_packs<packs>(x_row + split.begin, split.count, thread, block_threads)
+                        : sum_of_terms(x_row, plan.inner, split.begin + thread, end, block_threads);
+    const A sum = reduce_block<block_threads>(share, partials, add{});
+    if (thread == 0) parts[blockIdx.x] = sum;
 }
 
 // A block a row. y: [rows] at the plan's strides; parts: [rows, splits]
@@ -55,14 +84,20 @@ __global__ void __launch_bounds__(block_threads)
 template <typename T>
 void launch_reduce_sum_split(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers, stream_t stream) {
     constexpr int threads = reduce_sum_split_threads;
+    constexpr int packs = reduce_sum_split_packs;
     const int64_t splits = reduce_sum_splits(plan);
     if (splits <= 1) return launch_reduce_sum_vectorised(plan, buffers, stream);
     // Whole packs, so that every split of a row begins at the same shift from a 16-byte address.
     const int64_t split_columns = ceil_divide(ceil_divide(plan.columns, splits), pack<T>::size) * pack<T>::size;
     auto *parts = static_cast<accumulate_t<T> *>(buffers.workspace);
-    launch_overlapping(reduce_sum_split_parts<T, threads, reduce_sum_split_packs>,
-                       launch_config{grid_for_all(plan.rows * splits, 1), threads, 0, stream}, parts, buffers.x, splits,
-                       split_columns, plan);
+    const launch_config config{grid_for_all(plan.rows * splits, 1), threads, 0, stream};
+    if (has_contiguous_rows(plan) && has_even_rows(plan, buffers)) {
+        launch_overlapping(reduce_sum_even_parts<T, threads, packs>, config, parts, buffers.x, splits, plan.columns,
+                           split_columns, even_rows<2>(plan.outer));
+    } else {
+        launch_overlapping(reduce_sum_any_parts<T, threads, packs>, config, parts, buffers.x, splits, split_columns,
+                           plan);
+    }
     launch_behind(reduce_sum_split_combine<T, threads>, launch_config{grid_for_all(plan.rows, 1), threads, 0, stream},
                   buffers.y, parts, plan, splits);
 }

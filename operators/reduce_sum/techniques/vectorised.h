@@ -13,52 +13,68 @@
 namespace oprt {
 
 // y: [rows], x: [rows, columns], contiguous rows. lanes: as in sum_of_team
-template <typename T, int lanes, int packs, int most_threads>
+template <typename T, int lanes, int packs, int most_threads, typename Rows>
 __global__ void __launch_bounds__(most_threads)
     reduce_sum_vectorised(previous_kernels previous, T *y, const T *x, int64_t rows, int64_t columns,
-                          const row_places<2> places) {
+                          const Rows places) {
     __shared__ accumulate_t<T> partials[lanes < warp_size ? 1 : most_threads / warp_size];
     const int64_t row = team_row();
     const bool is_row = row < rows;
-    const operand_offsets<2> offset = offsets_of_row(places, is_row ? row : 0);
-    wait_for_previous_kernels(previous);
+    const operand_offsets<2> offset = places.offsets_of(is_row ? row : 0);
+    const int member = static_cast<int>(threadIdx.x);
+    const int members = static_cast<int>(blockDim.x);
     // A team past the last row goes along with no columns: shuffles and the barrier want everyone.
-    const auto share = sum_of_packs<packs>(x + offset.of[1], is_row ? columns : 0, static_cast<int>(threadIdx.x),
-                                           static_cast<int>(blockDim.x));
+    const int64_t count = is_row ? columns : 0;
+    wait_for_previous_kernels(previous);
+    accumulate_t<T> sum;
+    if constexpr (Rows::are_aligned) {
+        sum = sum_of_whole_packs<packs>(x + offset.of[1], static_cast<int>(count) / pack<T>::size, member, members);
+    } else {
+        sum = sum_of_packs<packs>(x + offset.of[1], count, member, members);
+    }
     let_next_kernel_start();
-    const auto sum = sum_of_team<lanes>(share, partials);
-    if (threadIdx.x == 0 && is_row) y[offset.of[0]] = from_accumulate<T>(sum);
+    sum = sum_of_team<lanes>(sum, partials);
+    if (member == 0 && is_row) y[offset.of[0]] = from_accumulate<T>(sum);
 }
 
-template <int lanes, int packs, int most_threads, typename T>
+template <int lanes, int packs, int most_threads, typename Rows, typename T>
 void launch_reduce_sum_team(const row_team &team, const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
                             stream_t stream) {
-    launch_overlapping(reduce_sum_vectorised<T, lanes, packs, most_threads>,
+    launch_overlapping(reduce_sum_vectorised<T, lanes, packs, most_threads, Rows>,
                        launch_config{team.grid(plan.rows), team.block(), 0, stream}, buffers.y, buffers.x, plan.rows,
-                       plan.columns, row_places<2>(plan.outer));
+                       plan.columns, Rows(plan.outer));
 }
 
-template <int lanes, int most_threads, typename T>
+template <int lanes, int most_threads, typename Rows, typename T>
 void launch_reduce_sum_packs(const row_team &team, const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
                              stream_t stream) {
     switch (team.packs) {
-        case 1: return launch_reduce_sum_team<lanes, 1, most_threads>(team, plan, buffers, stream);
-        case 2: return launch_reduce_sum_team<lanes, 2, most_threads>(team, plan, buffers, stream);
-        case 3: return launch_reduce_sum_team<lanes, 3, most_threads>(team, plan, buffers, stream);
-        case 4: return launch_reduce_sum_team<lanes, 4, most_threads>(team, plan, buffers, stream);
-        default: return launch_reduce_sum_team<lanes, 8, most_threads>(team, plan, buffers, stream);
+        case 1: return launch_reduce_sum_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
+        case 2: return launch_reduce_sum_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
+        case 3: return launch_reduce_sum_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
+        case 4: return launch_reduce_sum_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
+        default: return launch_reduce_sum_team<lanes, 8, most_threads, Rows>(team, plan, buffers, stream);
     }
+}
+
+template <typename Rows, typename T>
+void launch_reduce_sum_vectorised_of(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
+                                     stream_t stream) {
+    constexpr int small_block = 128;
+    constexpr int block = 512;
+    const row_team team = reduce_sum_team<T>(pack_count<T>(plan.columns, 0), plan.rows);
+    if (team.threads == 2) return launch_reduce_sum_packs<2, small_block, Rows>(team, plan, buffers, stream);
+    if (team.threads == 8) return launch_reduce_sum_packs<8, small_block, Rows>(team, plan, buffers, stream);
+    launch_reduce_sum_packs<warp_size, block, Rows>(team, plan, buffers, stream);
 }
 
 template <typename T>
 void launch_reduce_sum_vectorised(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers, stream_t stream) {
     if (!has_contiguous_rows(plan)) return launch_reduce_sum_warp(plan, buffers, stream);
-    constexpr int small_block = 128;
-    constexpr int block = 512;
-    const row_team team = reduce_sum_team<T>(pack_count<T>(plan.columns, 0), plan.rows);
-    if (team.threads == 2) return launch_reduce_sum_packs<2, small_block>(team, plan, buffers, stream);
-    if (team.threads == 8) return launch_reduce_sum_packs<8, small_block>(team, plan, buffers, stream);
-    launch_reduce_sum_packs<warp_size, block>(team, plan, buffers, stream);
+    if (has_even_rows(plan, buffers)) {
+        return launch_reduce_sum_vectorised_of<even_rows<2>>(plan, buffers, stream);
+    }
+    launch_reduce_sum_vectorised_of<any_rows<2>>(plan, buffers, stream);
 }
 
 }  // namespace oprt

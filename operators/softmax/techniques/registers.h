@@ -165,18 +165,17 @@ inline constexpr int softmax_blocks_to_fit =
     most_threads == max_block_threads &&packs <= most_kept_softmax_packs ? 2 : 1;
 
 // y, x: [rows, columns], contiguous rows that fit into the packs of a team
-template <typename T, int lanes, int packs, int most_threads, bool aligned>
+template <typename T, int lanes, int packs, int most_threads, typename Rows>
 __global__ void __launch_bounds__(most_threads, softmax_blocks_to_fit<packs, most_threads>)
-    softmax_registers(previous_kernels previous, T *y, const T *x, int64_t rows, int columns,
-                      const row_places<2> places) {
+    softmax_registers(previous_kernels previous, T *y, const T *x, int64_t rows, int columns, const Rows places) {
     using A = accumulate_t<T>;
     __shared__ softmax_part<A> partials[lanes < warp_size ? 1 : most_threads / warp_size];
     const int64_t row = team_row();
     const bool is_row = row < rows;
-    const operand_offsets<2> offset = offsets_of_row(places, is_row ? row : 0);
+    const operand_offsets<2> offset = places.offsets_of(is_row ? row : 0);
     wait_for_previous_kernels(previous);
     // A team past the last row goes along with a row of no columns: shuffles and the barrier want everyone.
-    softmax_share<T, packs, aligned, keeps_softmax_exponentials<T, packs, most_threads>> share(
+    softmax_share<T, packs, Rows::are_aligned, keeps_softmax_exponentials<T, packs, most_threads>> share(
         y + offset.of[0], x + offset.of[1], is_row ? columns : 0, static_cast<int>(threadIdx.x),
         static_cast<int>(blockDim.x));
     const A largest = largest_of_lanes<lanes>(share.largest());
@@ -185,24 +184,39 @@ __global__ void __launch_bounds__(most_threads, softmax_blocks_to_fit<packs, mos
     share.store(largest, combine_team<lanes>(softmax_part<A>{largest, sum}, partials));
 }
 
-template <int lanes, int packs, int most_threads, typename T>
+template <int lanes, int packs, int most_threads, typename Rows, typename T>
 void launch_softmax_team(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
-                         bool aligned, stream_t stream) {
-    const launch_config config{team.grid(plan.rows), team.block(), 0, stream};
-    launch_overlapping(aligned ? softmax_registers<T, lanes, packs, most_threads, true>
-                               : softmax_registers<T, lanes, packs, most_threads, false>,
-                       config, buffers.y, buffers.x, plan.rows, static_cast<int>(plan.columns),
-                       row_places<2>(plan.outer));
+                         stream_t stream) {
+    launch_overlapping(softmax_registers<T, lanes, packs, most_threads, Rows>,
+                       launch_config{team.grid(plan.rows), team.block(), 0, stream}, buffers.y, buffers.x, plan.rows,
+                       static_cast<int>(plan.columns), Rows(plan.outer));
 }
 
-template <int lanes, int most_threads, typename T>
+template <int lanes, int most_threads, typename Rows, typename T>
 void launch_softmax_packs(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
-                          bool aligned, stream_t stream) {
+                          stream_t stream) {
     switch (team.packs) {
-        case 1: return launch_softmax_team<lanes, 1, most_threads>(team, plan, buffers, aligned, stream);
-        case 2: return launch_softmax_team<lanes, 2, most_threads>(team, plan, buffers, aligned, stream);
-        case 3: return launch_softmax_team<lanes, 3, most_threads>(team, plan, buffers, aligned, stream);
-        default: return launch_softmax_team<lanes, 4, most_threads>(team, plan, buffers, aligned, stream);
+        case 1: return launch_softmax_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
+        case 2: return launch_softmax_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
+        case 3: return launch_softmax_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
+        default: return launch_softmax_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
+    }
+}
+
+template <typename Rows, typename T>
+void launch_softmax_registers_of(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
+                                 stream_t stream) {
+    constexpr int small_block = 128;
+    constexpr int block = 512;
+    if (team.threads == 2) return launch_softmax_packs<2, small_block, Rows>(team, plan, buffers, stream);
+    if (team.threads == 8) return launch_softmax_packs<8, small_block, Rows>(team, plan, buffers, stream);
+    if (team.threads <= block) return launch_softmax_packs<warp_size, block, Rows>(team, plan, buffers, stream);
+    if constexpr (sizeof(T) < 8) {
+        constexpr int large = max_block_threads;
+        if (team.packs == most_kept_softmax_packs) {
+            return launch_softmax_team<warp_size, most_kept_softmax_packs, large, Rows>(team, plan, buffers, stream);
+        }
+        launch_softmax_team<warp_size, largest_softmax_packs, large, Rows>(team, plan, buffers, stream);
     }
 }
 
@@ -213,26 +227,16 @@ row_team softmax_team_of(const softmax_plan &plan, bool aligned) {
 
 template <typename T>
 bool fits_softmax_registers(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
-    return has_contiguous_rows(plan) && softmax_team_of<T>(plan, has_aligned_operands(plan, buffers)).threads > 0;
+    return has_contiguous_rows(plan) && softmax_team_of<T>(plan, has_even_rows(plan, buffers)).threads > 0;
 }
 
 template <typename T>
 void launch_softmax_registers(const softmax_plan &plan, const softmax_buffers<T> &buffers, stream_t stream) {
     if (!fits_softmax_registers(plan, buffers)) return launch_softmax_online(plan, buffers, stream);
-    const bool aligned = has_aligned_operands(plan, buffers);
-    const row_team team = softmax_team_of<T>(plan, aligned);
-    constexpr int small_block = 128;
-    constexpr int block = 512;
-    if (team.threads == 2) return launch_softmax_packs<2, small_block>(team, plan, buffers, aligned, stream);
-    if (team.threads == 8) return launch_softmax_packs<8, small_block>(team, plan, buffers, aligned, stream);
-    if (team.threads <= block) return launch_softmax_packs<warp_size, block>(team, plan, buffers, aligned, stream);
-    if constexpr (sizeof(T) < 8) {
-        if (team.packs == most_kept_softmax_packs) {
-            return launch_softmax_team<warp_size, most_kept_softmax_packs, max_block_threads>(team, plan, buffers,
-                                                                                              aligned, stream);
-        }
-        launch_softmax_team<warp_size, largest_softmax_packs, max_block_threads>(team, plan, buffers, aligned, stream);
-    }
+    const bool is_even = has_even_rows(plan, buffers);
+    const row_team team = softmax_team_of<T>(plan, is_even);
+    if (is_even) return launch_softmax_registers_of<even_rows<2>>(team, plan, buffers, stream);
+    launch_softmax_registers_of<any_rows<2>>(team, plan, buffers, stream);
 }
 
 }  // namespace oprt

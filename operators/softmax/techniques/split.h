@@ -104,7 +104,7 @@ void launch_softmax_split(const softmax_plan &plan, const softmax_buffers<T> &bu
                        plan, splits, split_columns);
     if (!has_contiguous_rows(plan)) {
         launch_softmax_split_write<false, false>(plan, buffers, parts, splits, stream);
-    } else if (has_aligned_operands(plan, buffers)) {
+    } else if (has_even_rows(plan, buffers)) {
         launch_softmax_split_write<true, true>(plan, buffers, parts, splits, stream);
     } else {
         launch_softmax_split_write<true, false>(plan, buffers, parts, splits, stream);

@@ -108,11 +108,12 @@ __device__ __forceinline__ void stagger_start(int64_t row, int pause_ns, int64_t
 }
 
 // y, x: [rows, columns], contiguous rows. A cluster a row; a block has piece_columns columns, the last ones maybe none.
-template <typename T, int threads, bool aligned>
+template <typename T, int threads, typename Rows>
 __global__ void __launch_bounds__(threads, max_block_threads / threads)
     softmax_cluster(previous_kernels previous, T *y, const T *x, int64_t columns_of_row, int64_t piece_columns,
-                    int cluster_blocks, int pause_ns, int64_t rows_at_once, const row_places<2> places) {
+                    int cluster_blocks, int pause_ns, int64_t rows_at_once, const Rows places) {
     using A = accumulate_t<T>;
+    constexpr bool aligned = Rows::are_aligned;
     constexpr int size = pack<T>::size;
     constexpr int warps = threads / warp_size;
     OPRT_DYNAMIC_SHARED(pack<T>, slots);
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     __shared__ softmax_part<A> block_parts[max_cluster_blocks];
     const int64_t row = blockIdx.x / static_cast<unsigned>(cluster_blocks);
     const int rank = cluster_rank();
-    const operand_offsets<2> offset = offsets_of_row(places, row);
+    const operand_offsets<2> offset = places.offsets_of(row);
     const int64_t begin = rank * piece_columns;
     const int64_t left = columns_of_row - begin;
     const int columns = static_cast<int>(left < 0 ? 0 : left < piece_columns ? left : piece_columns);
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     waiting.store(whole);
 }
 
-template <int threads, bool aligned, typename T>
+template <int threads, typename Rows, typename T>
 void launch_softmax_cluster_of(const softmax_plan &plan, const softmax_buffers<T> &buffers,
                                const softmax_cluster_shape &shape, stream_t stream) {
     constexpr size_t shared_bytes = size_t{softmax_cluster_shared_packs} * threads * pack_bytes;
@@ -165,8 +166,8 @@ void launch_softmax_cluster_of(const softmax_plan &plan, const softmax_buffers<T
     config.cluster_blocks = static_cast<unsigned>(shape.blocks);
     const int64_t piece_columns = ceil_divide(ceil_divide(plan.columns, shape.blocks), pack<T>::size) * pack<T>::size;
     const int64_t rows_at_once = multiprocessor_count() * blocks_at_once / shape.blocks;
-    launch_overlapping(softmax_cluster<T, threads, aligned>, config, buffers.y, buffers.x, plan.columns, piece_columns,
-                       shape.blocks, shape.pause_ns, rows_at_once, row_places<2>(plan.outer));
+    launch_overlapping(softmax_cluster<T, threads, Rows>, config, buffers.y, buffers.x, plan.columns, piece_columns,
+                       shape.blocks, shape.pause_ns, rows_at_once, Rows(plan.outer));
 }
 
 template <typename T>
@@ -175,13 +176,13 @@ softmax_cluster_shape softmax_cluster_of(const softmax_plan &plan, bool aligned)
     return softmax_cluster_shape_for(pack_count<T>(plan.columns, 0), aligned);
 }
 
-template <bool aligned, typename T>
+template <typename Rows, typename T>
 void launch_softmax_cluster_at(const softmax_plan &plan, const softmax_buffers<T> &buffers,
                                const softmax_cluster_shape &shape, stream_t stream) {
     constexpr int large = max_block_threads;
     constexpr int small = max_block_threads / 2;
-    if (shape.threads == large) return launch_softmax_cluster_of<large, aligned>(plan, buffers, shape, stream);
-    launch_softmax_cluster_of<small, aligned>(plan, buffers, shape, stream);
+    if (shape.threads == large) return launch_softmax_cluster_of<large, Rows>(plan, buffers, shape, stream);
+    launch_softmax_cluster_of<small, Rows>(plan, buffers, shape, stream);
 }
 
 #endif
@@ -191,7 +192,7 @@ template <typename T>
 bool fits_softmax_cluster([[maybe_unused]] const softmax_plan &plan,
                           [[maybe_unused]] const softmax_buffers<T> &buffers) {
 #if OPRT_HAS_CLUSTER
-    const softmax_cluster_shape shape = softmax_cluster_of<T>(plan, has_aligned_operands(plan, buffers));
+    const softmax_cluster_shape shape = softmax_cluster_of<T>(plan, has_even_rows(plan, buffers));
     return shape.blocks > 0 && plan.rows * shape.blocks >= multiprocessor_count();
 #else
     return false;
@@ -202,10 +203,10 @@ template <typename T>
 void launch_softmax_cluster(const softmax_plan &plan, const softmax_buffers<T> &buffers, stream_t stream) {
 #if OPRT_HAS_CLUSTER
     if constexpr (sizeof(T) < 8) {
-        const bool aligned = has_aligned_operands(plan, buffers);
+        const bool aligned = has_even_rows(plan, buffers);
         if (const softmax_cluster_shape shape = softmax_cluster_of<T>(plan, aligned); shape.blocks > 0) {
-            return aligned ? launch_softmax_cluster_at<true>(plan, buffers, shape, stream)
-                           : launch_softmax_cluster_at<false>(plan, buffers, shape, stream);
+            return aligned ? launch_softmax_cluster_at<even_rows<2>>(plan, buffers, shape, stream)
+                           : launch_softmax_cluster_at<any_rows<2>>(plan, buffers, shape, stream);
         }
     }
 #endif

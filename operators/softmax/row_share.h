@@ -66,21 +66,45 @@ __device__ softmax_part<accumulate_t<T>> part_of_elements(const T *x, int64_t st
     return running.part();
 }
 
+template <int count, typename T>
+__device__ __forceinline__ void add_packs(running_softmax<accumulate_t<T>> &running, const pack_words (&packs)[count]) {
+    accumulate_t<T> elements[count * pack<T>::size];
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+        const pack<T> loaded = pack_of<T>(packs[k]);
+#pragma unroll
+        for (int i = 0; i < pack<T>::size; ++i) elements[k * pack<T>::size + i] = to_accumulate(loaded.values[i]);
+    }
+    running.add(elements);
+}
+
 // The part of the packs that are number `member`, `member + members`, ... of x: [count], neighbours in memory.
 template <typename T>
 __device__ softmax_part<accumulate_t<T>> part_of_packs(const T *x, int64_t count, int member, int members) {
-    running_softmax<accumulate_t<T>> running;
     constexpr int unroll = 4;
-    read_packs<unroll>(x, count, lowest_element<T>(), member, members, [&](const pack_words(&packs)[unroll]) {
-        accumulate_t<T> elements[unroll * pack<T>::size];
+    running_softmax<accumulate_t<T>> running;
+    read_packs<unroll>(x, count, lowest_element<T>(), member, members,
+                       [&](const pack_words(&packs)[unroll]) { add_packs<unroll, T>(running, packs); });
+    return running.part();
+}
+
+// The same of `count` whole packs from a 16-byte address on.
+template <typename T>
+__device__ __forceinline__ softmax_part<accumulate_t<T>> part_of_whole_packs(const T *x, int count, int member,
+                                                                             int members) {
+    constexpr int unroll = 4;
+    const pack_words outside = words_of(filled_pack(lowest_element<T>()));
+    running_softmax<accumulate_t<T>> running;
+    for (int first = member; first < count; first += unroll * members) {
+        pack_words packs[unroll];
 #pragma unroll
         for (int k = 0; k < unroll; ++k) {
-            const pack<T> loaded = pack_of<T>(packs[k]);
-#pragma unroll
-            for (int i = 0; i < pack<T>::size; ++i) elements[k * pack<T>::size + i] = to_accumulate(loaded.values[i]);
+            const int place = first + k * members;
+            packs[k] = outside;
+            if (place < count) packs[k] = load_aligned_words(x + static_cast<int64_t>(place) * pack<T>::size);
         }
-        running.add(elements);
-    });
+        add_packs<unroll, T>(running, packs);
+    }
     return running.part();
 }
 

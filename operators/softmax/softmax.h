@@ -21,7 +21,8 @@ struct softmax_plan {
 // Blocks that a row may be split over: 1 up to softmax_split_columns columns. More leave a partial result each in the
 // workspace, so the number is fixed with the descriptor and must not depend on the device.
 inline constexpr int64_t softmax_split_columns = 16384;
-inline constexpr int64_t softmax_max_splits = 512;
+// No power of two: blocks that read in step at such distances meet in the same memory channels.
+inline constexpr int64_t softmax_max_splits = 528;
 
 inline int64_t softmax_splits(const softmax_plan &plan) {
     const int64_t splits = plan.columns / softmax_split_columns + (plan.columns % softmax_split_columns != 0);

@@ -43,8 +43,11 @@ row_team softmax_team(int64_t packs, int64_t rows) {
         const int each = std::max(fewest, static_cast<int>(ceil_divide(packs, preferred_softmax_threads)));
         return {whole_warps(ceil_divide(packs, each)), each, 1};
     }
-    for (const int threads : {512, most_threads}) {
-        if (packs <= 4 * threads) return {threads, 4, 1};
+    constexpr int middle_threads = 512;
+    if (packs <= 4 * middle_threads) return {middle_threads, 4, 1};
+    if (packs <= 4 * most_threads) {
+        // With two blocks of 1024 threads, 16-bit elements spill out of the registers.
+        return sizeof(T) < 4 ? row_team{middle_threads, 8, 1} : row_team{most_threads, 4, 1};
     }
     if (packs <= int64_t{most_packs} * most_threads) return {most_threads, most_packs, 1};
     return {0, 0, 0};

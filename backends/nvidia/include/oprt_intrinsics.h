@@ -90,10 +90,19 @@ __device__ __forceinline__ T *in_cluster_block(T *variable, int rank) {
 #endif
 }
 
-// A barrier of all threads of the cluster.
-__device__ __forceinline__ void cluster_barrier() {
+// A barrier of all threads of the cluster in two halves: nobody leaves wait_for_cluster before all have called
+// arrive_at_cluster. Shared memory of another block may be touched only after one, which tells that it has started, and
+// before the last one that this block arrives at, which tells that nobody has ended. What was written before is visible
+// after.
+__device__ __forceinline__ void arrive_at_cluster() {
 #if OPRT_ARCH_HAS_CLUSTER
-    cooperative_groups::this_cluster().sync();
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void wait_for_cluster() {
+#if OPRT_ARCH_HAS_CLUSTER
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 #endif
 }
 

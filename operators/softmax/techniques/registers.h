@@ -160,9 +160,11 @@ template <typename T, int packs, int most_threads>
 inline constexpr bool keeps_softmax_exponentials = sizeof(T) == sizeof(accumulate_t<T>) ||
                                                    (packs <= most_kept_softmax_packs &&
                                                     most_threads < max_block_threads);
+// Of large blocks two have to fit on a multiprocessor, so that one works while the other waits.
 template <int packs, int most_threads>
-inline constexpr int softmax_blocks_to_fit =
-    most_threads == max_block_threads &&packs <= most_kept_softmax_packs ? 2 : 1;
+inline constexpr int softmax_blocks_to_fit = most_threads == max_block_threads
+                                                 ? (packs <= most_kept_softmax_packs ? 2 : 1)
+                                                 : (packs > most_kept_softmax_packs ? 2 : 1);
 
 // y, x: [rows, columns], contiguous rows that fit into the packs of a team
 template <typename T, int lanes, int packs, int most_threads, typename Rows>
@@ -210,12 +212,19 @@ void launch_softmax_registers_of(const row_team &team, const softmax_plan &plan,
     constexpr int block = 512;
     if (team.threads == 2) return launch_softmax_packs<2, small_block, Rows>(team, plan, buffers, stream);
     if (team.threads == 8) return launch_softmax_packs<8, small_block, Rows>(team, plan, buffers, stream);
+    if constexpr (sizeof(T) < 4) {
+        if (team.threads == block && team.packs == largest_softmax_packs) {
+            return launch_softmax_team<warp_size, largest_softmax_packs, block, Rows>(team, plan, buffers, stream);
+        }
+    }
     if (team.threads <= block) return launch_softmax_packs<warp_size, block, Rows>(team, plan, buffers, stream);
-    if constexpr (sizeof(T) < 8) {
-        constexpr int large = max_block_threads;
+    constexpr int large = max_block_threads;
+    if constexpr (sizeof(T) == 4) {
         if (team.packs == most_kept_softmax_packs) {
             return launch_softmax_team<warp_size, most_kept_softmax_packs, large, Rows>(team, plan, buffers, stream);
         }
+    }
+    if constexpr (sizeof(T) < 8) {
         launch_softmax_team<warp_size, largest_softmax_packs, large, Rows>(team, plan, buffers, stream);
     }
 }

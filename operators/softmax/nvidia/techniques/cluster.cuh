@@ -130,6 +130,7 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread % warp_size;
     const int first = thread * size - (aligned ? 0 : pack_shift(y_piece));
+    arrive_at_cluster();
     wait_for_previous_kernels(previous);
     stagger_start(row, pause_ns, rows_at_once);
 
@@ -144,13 +145,16 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     if (lane == 0) warp_parts[thread / warp_size] = warp_part;
     // Separates each warp's write of its part from the first warp's reads of all of them.
     __syncthreads();
+    // Every block of the cluster has started, so its shared memory is there to be written to.
+    wait_for_cluster();
     if (thread < warp_size) {
         const softmax_part<A> block_part = merge_warp(lane < warps ? warp_parts[lane] : empty_softmax_part<A>());
         if (lane < cluster_blocks) *in_cluster_block(&block_parts[rank], lane) = block_part;
     }
     // Separates the writes of every block's part, into all blocks, from the reads; none is written after it, so that no
     // block ends with another one still writing to it.
-    cluster_barrier();
+    arrive_at_cluster();
+    wait_for_cluster();
     let_next_kernel_start();
     const softmax_part<A> whole = merge_warp(lane < cluster_blocks ? block_parts[lane] : empty_softmax_part<A>());
     held.store(largest, whole);

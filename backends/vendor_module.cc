@@ -148,7 +148,8 @@ oprt_status_t pointer_device(int32_t *owner, const void *pointer, module_message
     *owner = no_device;
     vendor::pointer_attributes attributes{};
     const error_t error = OPRT_VENDOR(PointerGetAttributes)(&attributes, pointer);
-    if (error == OPRT_VENDOR(ErrorInvalidValue)) {  // older runtimes' answer for host memory that they were never told of
+    if (error ==
+        OPRT_VENDOR(ErrorInvalidValue)) {  // older runtimes' answer for host memory that they were never told of
         static_cast<void>(OPRT_VENDOR(GetLastError)());
         return OPRT_SUCCESS;
     }

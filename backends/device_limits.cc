@@ -1,7 +1,6 @@
-// What launchers ask of the current device and of a kernel on it (backends/launch.h). Compiled once for each module.
+// What launchers ask of the current device (backends/launch_config.h). Compiled once for each module.
 #include <oprt_device.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -41,43 +40,10 @@ device_limits current_device_limits() {
     return limits;
 }
 
-struct residency {
-    const void *kernel;  // null: no answer here
-    int device;
-    int block_threads;
-    size_t shared_bytes;
-    int blocks;
-};
-
-// A thread's latest answers, so that asking takes no lock. Two kernels in one place ask again each time, no more.
-residency &residency_of(const void *kernel) {
-    constexpr int bits = 6;
-    thread_local residency known[1 << bits];
-    return known[spread_address(kernel, bits)];
-}
-
 }  // namespace
 
 int multiprocessor_count() { return current_device_limits().multiprocessors; }
 
 int compute_capability_major() { return current_device_limits().compute_capability_major; }
-
-int resident_blocks(const void *kernel, int block_threads, size_t shared_bytes) {
-    int device = 0;
-    if (record_if_failed("GetDevice", OPRT_VENDOR(GetDevice)(&device))) return 1;
-    residency &known = residency_of(kernel);
-    if (known.kernel == kernel && known.device == device && known.block_threads == block_threads &&
-        known.shared_bytes == shared_bytes) {
-        return known.blocks;
-    }
-    int blocks = 0;
-    if (record_if_failed(
-            "OccupancyMaxActiveBlocksPerMultiprocessor",
-            OPRT_VENDOR(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, kernel, block_threads, shared_bytes))) {
-        return 1;
-    }
-    known = {kernel, device, block_threads, shared_bytes, std::max(blocks, 1)};
-    return known.blocks;
-}
 
 }  // namespace oprt

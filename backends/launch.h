@@ -33,10 +33,6 @@ vendor_error_t start_kernel(void (*kernel)(Parameters...), const launch_config &
 template <typename... Parameters, typename... Arguments>
 void launch_recorded(void (*kernel)(Parameters...), const launch_config &config, bool overlap,
                      Arguments &&...arguments) {
-    if (config.cooperative && !OPRT_HAS_COOPERATIVE) {
-        constexpr int not_supported = 801;  // both vendors' number
-        return record_launch_error("launch", not_supported, "NotSupported", "this device has no cooperative launches");
-    }
     const auto address = reinterpret_cast<const void *>(kernel);
     if (record_if_failed("allow_dynamic_shared", allow_dynamic_shared(address, config.shared_bytes))) return;
     record_if_failed("launch",
@@ -68,15 +64,6 @@ void launch_behind(void (*kernel)(previous_kernels, Parameters...), const launch
     static_assert(sizeof...(Parameters) == sizeof...(Arguments),
                   "the kernel takes another number of arguments after previous_kernels");
     launch_recorded(kernel, config, true, previous_kernels{}, static_cast<Arguments &&>(arguments)...);
-}
-
-// How many blocks of the kernel one multiprocessor of the current device holds at once; at least 1. The answer is kept
-// for each thread.
-template <typename... Parameters>
-int blocks_per_multiprocessor(void (*kernel)(Parameters...), int block_threads, size_t shared_bytes = 0) {
-    const auto address = reinterpret_cast<const void *>(kernel);
-    if (record_if_failed("allow_dynamic_shared", allow_dynamic_shared(address, shared_bytes))) return 1;
-    return resident_blocks(address, block_threads, shared_bytes);
 }
 
 }  // namespace oprt

@@ -5,7 +5,6 @@
 #include <oprt_vendor.h>
 
 #include <cstddef>
-#include <cstdint>
 
 #include "backends/launcher_registry.h"
 
@@ -16,9 +15,6 @@ struct launch_config {
     dim3 block;
     size_t shared_bytes = 0;  // dynamic shared memory
     stream_t stream = nullptr;
-    // All blocks are on the device at once, so that they may wait for one another. Only where OPRT_HAS_COOPERATIVE is
-    // 1; elsewhere the launch is refused.
-    bool cooperative = false;
 #if OPRT_HAS_CLUSTER
     // Blocks of one thread block cluster, neighbours along x; divides grid.x. More than 1 only where
     // device_has_clusters().
@@ -59,17 +55,9 @@ inline bool record_if_failed(const char *call, vendor_error_t error) {
     return true;
 }
 
-// Place of an address in a small table of 2^bits answers.
-inline size_t spread_address(const void *address, int bits) {
-    return static_cast<size_t>((reinterpret_cast<uintptr_t>(address) * uint64_t{0x9E3779B97F4A7C15}) >> (64 - bits));
-}
-
 // Of the calling thread's current device, asked once a device. A query that fails is recorded as a failed launch, so
 // that the execute reports it; it answers 1 and is asked again the next time.
 int multiprocessor_count();
 int compute_capability_major();
-
-// As blocks_per_multiprocessor of launch.h; dynamic shared memory is allowed already.
-int resident_blocks(const void *kernel, int block_threads, size_t shared_bytes);
 
 }  // namespace oprt

@@ -9,7 +9,8 @@
 namespace oprt {
 
 // Threads x packs of a team, and teams in a block. Measured, us:
-//   144 x 1280 float32    64x6 1.80, 96x4 1.80, 160x2 1.83                     R 1.45
+//   144 x 1280 float32    64x6 1.80, 96x4 1.80 (by 4: 1.86), 160x2 1.83        R 1.45
+//   144 x 1280 float16    96x2 1.79, 32x5 1.81; 1008 x 1280: 32x5 2.37, 96x2 by 4 2.38
 //   1008 x 1280 float32   96x4 by 4 2.97, 64x5 2.99, 32x5 3.05                 R 2.54
 //   1008 x 2304 float32   96x6 by 4 3.97, 288x2 4.00, 160x4 4.01               R 3.53
 //   2032 x 2304 float32   32x6 by 8 5.96, 128x6 6.05, 288x2 6.08               R 5.59
@@ -30,15 +31,19 @@ row_team reduce_sum_team(int64_t packs, int64_t rows) {
     constexpr int middle_team = warp_size > 32 ? 2 * warp_size : 3 * warp_size;
     constexpr int preferred_threads = 320;
     constexpr int wide_team = 512;
+    const bool few_rows = rows <= 2 * multiprocessor_count();
     const bool many_rows = rows >= 16 * multiprocessor_count();
     const auto power_of_two = [](int64_t n) { return n <= 1 ? 1 : n <= 2 ? 2 : 4; };
     if (packs <= 8) return {2, power_of_two(ceil_divide(packs, 2)), small_block / 2};
     if (packs <= 32) return {8, power_of_two(ceil_divide(packs, 8)), small_block / 8};
-    if (packs <= 6 * warp_size || (many_rows && packs <= 12 * warp_size)) {
+    // With many rows a warp takes several steps for one; with fewer, each step would cost the latency of the memory.
+    if (packs <= most_packs * warp_size || (many_rows && packs <= 3 * most_packs * warp_size)) {
         const int64_t steps = ceil_divide(packs, most_packs * warp_size);
         return {warp_size, static_cast<int>(ceil_divide(packs, steps * warp_size)), small_block / warp_size};
     }
-    if (packs <= most_packs * middle_team) return {middle_team, static_cast<int>(ceil_divide(packs, middle_team)), 4};
+    if (packs <= most_packs * middle_team) {
+        return {middle_team, static_cast<int>(ceil_divide(packs, middle_team)), few_rows ? 1 : 4};
+    }
     if (packs <= most_packs * preferred_threads) {
         const int each = std::max(2, static_cast<int>(ceil_divide(packs, preferred_threads)));
         return {whole_warps(ceil_divide(packs, each)), each, 1};

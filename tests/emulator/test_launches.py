@@ -1,4 +1,4 @@
-"""Launches as launchers make them: overlapped and cooperative ones, and what a launcher asks of the device."""
+"""Launches as launchers make them: overlapped ones, and what a launcher asks of the device."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// MetaX devices have no thread block clusters; that they launch cooperatively was never tried.
+// MetaX devices have no thread block clusters.
 #define OPRT_HAS_CLUSTER 0
 #define OPRT_ARCH_HAS_CLUSTER 0
-#define OPRT_HAS_COOPERATIVE 0
 
 // OPRT_DYNAMIC_SHARED(float, tile); declares `float *tile`, the block's dynamic shared memory
 // (launch_config::shared_bytes), 16-byte aligned. The array is always bytes, so that kernels of several types can stand

@@ -25,13 +25,6 @@
 #define OPRT_ARCH_HAS_CLUSTER 0
 #endif
 
-// 1 where a launch may be cooperative: the emulator runs blocks to their end, one after the other.
-#if defined(OPRT_EMULATOR)
-#define OPRT_HAS_COOPERATIVE 0
-#else
-#define OPRT_HAS_COOPERATIVE 1
-#endif
-
 // OPRT_DYNAMIC_SHARED(float, tile); declares `float *tile`, the block's dynamic shared memory
 // (launch_config::shared_bytes), 16-byte aligned. nvcc refuses `extern __shared__` arrays of one name and two types, so
 // the array is always bytes.

@@ -4,6 +4,9 @@
 
 #include <oprt_device.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "backends/launch_config.h"
 
 namespace oprt {
@@ -34,6 +37,11 @@ struct kernel_facts {
     bool waits;
     bool may_use_all_shared;
 };
+
+// Place of an address in a small table of 2^bits answers: multiplication by 2^64 over the golden ratio spreads addresses.
+inline size_t spread_address(const void *address, int bits) {
+    return static_cast<size_t>((reinterpret_cast<uintptr_t>(address) * uint64_t{0x9E3779B97F4A7C15}) >> (64 - bits));
+}
 
 // The current device's; kept for each thread, so that a launch asks nothing and takes no lock.
 inline cudaError_t find_kernel_facts(kernel_facts **facts, const void *kernel) {
@@ -89,7 +97,7 @@ inline cudaError_t launch_address(const void *kernel, const launch_config &confi
         if (const cudaError_t error = find_kernel_facts(&facts, kernel); error != cudaSuccess) return error;
         waits = facts->waits;
     }
-    cudaLaunchAttribute attributes[3];
+    cudaLaunchAttribute attributes[2];
     unsigned count = 0;
     if (waits) {
         attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -98,10 +106,6 @@ inline cudaError_t launch_address(const void *kernel, const launch_config &confi
     if (config.cluster_blocks > 1) {
         attributes[count].id = cudaLaunchAttributeClusterDimension;
         attributes[count++].val.clusterDim = {config.cluster_blocks, 1, 1};
-    }
-    if (config.cooperative) {
-        attributes[count].id = cudaLaunchAttributeCooperative;
-        attributes[count++].val.cooperative = 1;
     }
     if (count == 0) {
         return cudaLaunchKernel(kernel, config.grid, config.block, arguments, config.shared_bytes, config.stream);

@@ -70,6 +70,7 @@ CASES = [
         for n in LONG_LENGTHS
         if n not in LENGTHS
     ),
+    Case("long-whole", 2, (1, 32768), parameters=LAST),
     Case("all", 2, (1000,)),
     Case("all", 2, (37, 41)),
     Case("all", 2, (1048577,), values="spread", techniques=False),

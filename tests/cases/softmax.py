@@ -72,6 +72,7 @@ CASES = [
     Case("long-ascending", 2, (1, 65537), values="ascending"),
     # Rows for clusters of blocks, which a GPU takes when there are enough of them.
     Case("wide-rows", 2, (70, 32776)),
+    Case("wide", 2, (1, 32768)),
     Case("wide", 2, (2, 131072)),
     Case("wide", 2, (1, 1048576)),
     Case("one-dim", 2, (1000,)),

@@ -121,7 +121,7 @@ REPORTS = {
         "in endless(int volatile*)",
         "thread (0, 0, 0)",
     ],
-    ("broken_crashes", "endless_yield"): ["code time_limit", "in endless_after_barrier", "thread (5, 0, 0)"],
+    ("broken_crashes", "endless_yield"): ["code time_limit", "kernel endless_after_barrier", "thread (5, 0, 0)"],
     ("broken_crashes", "endless_barriers"): ["code time_limit", "in endless_barriers"],
     ("broken_crashes", "configuration"): [
         "code invalid_configuration",

@@ -20,7 +20,7 @@ SWITCH = 'extern "C" bool oprt_is_mutated(int site);'
 BARRIER = re.compile(r"\b__sync(?:threads|warp)\w*\s*\([^()]*\)\s*;")
 # Every write of an output in copy: elements, packs, and the loops around them.
 STORE = re.compile(
-    r"^(?P<indent>\s*)(?P<statement>(?:for \([^{]*\) )?(?:y\[|\*reinterpret_cast<pack<T> \*>\(y).*;)$", re.MULTILINE
+    r"^(?P<indent>\s*)(?P<statement>(?:for \([^{]*\) )?(?:y\[|store_(?:aligned|pack)\(y).*;)$", re.MULTILINE
 )
 
 
@@ -84,7 +84,7 @@ def _edit(kind: str, text: str, start: int, number: int) -> tuple[int, int, str]
 
 
 def _places(path: Path, text: str) -> list[tuple[str, int, str]]:
-    code = without_comments(text)
+    code = emulated_code(text)
     found = [("body", position, name) for name, position in _kernels(code)]
     found += [("barrier", match.start(), match[0].strip()) for match in BARRIER.finditer(code)]
     if path.parts[0] == "copy":
@@ -92,9 +92,15 @@ def _places(path: Path, text: str) -> list[tuple[str, int, str]]:
     return sorted(found, key=lambda place: place[1])
 
 
-def without_comments(text: str) -> str:
-    """The text with comments blanked out, every character at its place."""
-    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL)
+def emulated_code(text: str) -> str:
+    """The text with comments and what only a gpu build compiles blanked out, every character at its place."""
+    gpu_only = r"^#if OPRT_HAS_CLUSTER$.*?^#endif"
+    return re.sub(
+        rf"//[^\n]*|/\*.*?\*/|{gpu_only}",
+        lambda match: re.sub(r"[^\n]", " ", match[0]),
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )
 
 
 def _kernels(code: str) -> Iterator[tuple[str, int]]:

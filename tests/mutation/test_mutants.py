@@ -19,7 +19,7 @@ import pytest
 from tests.harness.record import operator_names
 from tests.harness.targets import ROOT, Target
 from tests.mutation.mutable_module import build, build_tree_of
-from tests.mutation.sites import OPERATORS, Site, find_sites, sources, without_comments
+from tests.mutation.sites import OPERATORS, Site, emulated_code, find_sites, sources
 
 pytestmark = pytest.mark.mutation
 
@@ -99,7 +99,7 @@ def _belongs(site: Site, op: str) -> bool:
 def test_the_sites_are_found() -> None:
     """The patterns still fit the sources: no kernel, no barrier and neither store of copy's packs is overlooked."""
     sites = find_sites()
-    texts = [without_comments((OPERATORS / path).read_text()) for path in sources()]
+    texts = [emulated_code((OPERATORS / path).read_text()) for path in sources()]
     for kind, word in (("body", r"\b__global__\b"), ("barrier", r"\b__sync(?:threads|warp)\w*\(")):
         found = len([site for site in sites if site.kind == kind])
         assert found == sum(len(re.findall(word, text)) for text in texts) > 0

@@ -46,7 +46,7 @@ void launch(void (*kernel)(Parameters...), const launch_config &config, Argument
     launch_recorded(kernel, config, false, static_cast<Arguments &&>(arguments)...);
 }
 
-// Queue a kernel that waits for those before it; overlapped when the descriptor asked for it (see above).
+// Queue a kernel that waits for those before it; overlapped when the descriptor asked for it (launch_config.h says why it is right).
 template <typename... Parameters, typename... Arguments>
 void launch_overlapping(void (*kernel)(previous_kernels, Parameters...), const launch_config &config,
                         Arguments &&...arguments) {

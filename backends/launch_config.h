@@ -17,7 +17,7 @@ struct launch_config {
     stream_t stream = nullptr;
 #if OPRT_HAS_CLUSTER
     // Blocks of one thread block cluster, neighbours along x; divides grid.x. More than 1 only where
-    // device_has_clusters().
+    // may_launch_clusters().
     unsigned cluster_blocks = 1;
 #endif
 };

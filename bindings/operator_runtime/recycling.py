@@ -35,7 +35,10 @@ class _Blocks:
         if not pointers:
             return None
         self.size_bytes -= key[2]
-        return pointers.pop()
+        pointer = pointers.pop()
+        if not pointers:
+            del self.by_key[key]
+        return pointer
 
     def keep(self, key: _Key, pointer: CData) -> None:
         self.by_key.setdefault(key, []).append(pointer)

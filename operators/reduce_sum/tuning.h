@@ -24,22 +24,19 @@ namespace oprt {
 //   4080 x 1536 float16   32x3 by 4 4.69, 96x2 4.82, 64x3 4.85                 R 4.26
 //   16384 x 1024 float16  32x4 by 4 9.37, 32x2 9.41, 32x5 9.48                 R 8.76
 //   4096 x 4096 float16   256x2 9.36, 128x2 9.49, 96x6 9.51                    R 8.76
-template <typename T>
-row_team reduce_sum_team(int64_t packs, int64_t rows) {
-    constexpr int small_block = 128;
+inline row_team reduce_sum_team(int64_t packs, int64_t rows) {
     constexpr int most_packs = 4;
     constexpr int middle_team = warp_size > 32 ? 2 * warp_size : 3 * warp_size;
     constexpr int preferred_threads = 320;
-    constexpr int wide_team = 512;
     const bool few_rows = rows <= 2 * multiprocessor_count();
     const bool many_rows = rows >= 16 * multiprocessor_count();
     const auto power_of_two = [](int64_t n) { return n <= 1 ? 1 : n <= 2 ? 2 : 4; };
-    if (packs <= 8) return {2, power_of_two(ceil_divide(packs, 2)), small_block / 2};
-    if (packs <= 32) return {8, power_of_two(ceil_divide(packs, 8)), small_block / 8};
+    if (packs <= 8) return {2, power_of_two(ceil_divide(packs, 2)), small_team_block / 2};
+    if (packs <= 32) return {8, power_of_two(ceil_divide(packs, 8)), small_team_block / 8};
     // With many rows a warp takes several steps for one; with fewer, each step would cost the latency of the memory.
     if (packs <= most_packs * warp_size || (many_rows && packs <= 3 * most_packs * warp_size)) {
         const int64_t steps = ceil_divide(packs, most_packs * warp_size);
-        return {warp_size, static_cast<int>(ceil_divide(packs, steps * warp_size)), small_block / warp_size};
+        return {warp_size, static_cast<int>(ceil_divide(packs, steps * warp_size)), small_team_block / warp_size};
     }
     if (packs <= most_packs * middle_team) {
         return {middle_team, static_cast<int>(ceil_divide(packs, middle_team)), few_rows ? 1 : 4};
@@ -48,7 +45,7 @@ row_team reduce_sum_team(int64_t packs, int64_t rows) {
         const int each = std::max(2, static_cast<int>(ceil_divide(packs, preferred_threads)));
         return {whole_warps(ceil_divide(packs, each)), each, 1};
     }
-    return {wide_team, 2 * most_packs, 1};
+    return {large_team_block, 2 * most_packs, 1};
 }
 
 // A split that is a tile of 32 KB: 1 x 67108864, us: float16 512x4 31.8, looped over 264 larger splits 32.9 (R 30.1);

@@ -64,9 +64,10 @@ __device__ __forceinline__ operand_offsets<operand_count> offsets_at(const layou
 inline int64_t ceil_divide(int64_t dividend, int64_t divisor) { return (dividend + divisor - 1) / divisor; }
 
 // Grid in which each of `units` pieces of work has a thread (or a block, with block_units 1) of its own.
-// The grid's limit of 2^31 - 1 blocks is no concern: 2^39 elements are more than any device holds.
+// More blocks than a grid can have become none, and the launch is refused.
 inline dim3 grid_for_all(int64_t units, int64_t block_units) {
-    return dim3(static_cast<unsigned>(ceil_divide(units, block_units)));
+    const int64_t blocks = ceil_divide(units, block_units);
+    return dim3(blocks <= INT32_MAX ? static_cast<unsigned>(blocks) : 0);
 }
 
 // Grid that fills the device; each block loops over the work. Enough blocks to hide one another's waits and to even out

@@ -23,6 +23,10 @@ struct row_team {
     dim3 grid(int64_t all_rows) const { return grid_for_all(all_rows, rows); }
 };
 
+// Threads of a block: of many small teams, and at most of larger ones.
+inline constexpr int small_team_block = 128;
+inline constexpr int large_team_block = 512;
+
 inline int whole_warps(int64_t threads) { return static_cast<int>(ceil_divide(threads, warp_size)) * warp_size; }
 
 // Whether every row begins at a 16-byte address. row_strides: [ndim], from row to row
@@ -34,8 +38,7 @@ bool has_aligned_rows(const T *first_row, const int64_t *row_strides, int ndim) 
 }
 
 // Where rows begin, as a kernel receives it. Nearly all tensors have even_rows; a kernel for them alone is short, and short
-// kernels start sooner: with the code for any rows in it, and its larger arguments, reduce_sum of 144 x 1280 took twice
-// as long on an H200.
+// kernels end sooner (docs/benchmarking.md).
 
 // Rows at even distances that begin at 16-byte addresses and are whole packs.
 template <int operand_count>

@@ -22,32 +22,31 @@ inline constexpr int preferred_softmax_threads = 320;
 inline constexpr int largest_softmax_packs = 8;
 
 // A thread that keeps exponentials needs 32 bits for each element. Up to 4 packs it does; beyond, it keeps the elements
-// as they were loaded and takes each exponential twice, which keeps two blocks of 1024 threads on a multiprocessor:
-// 4096 x 32768 in float16 1.03 T; with exponentials kept, one block, 1.11 T.
+// as they were loaded and takes each exponential twice, which lets two blocks with a row each share a multiprocessor:
+// 4096 x 32768 in float16 1.03 to 1.04 T; with exponentials kept, one block, 1.11 T.
 inline constexpr int most_kept_softmax_packs = 4;
 
 // Team for contiguous rows of `packs` packs; threads 0: the row does not fit.
 template <typename T>
 row_team softmax_team(int64_t packs, int64_t rows) {
-    constexpr int small_block = 128;
-    constexpr int most_threads = sizeof(T) == 8 ? 512 : max_block_threads;  // double: registers spill beyond
+    constexpr int most_threads =
+        sizeof(T) == 8 ? large_team_block : max_block_threads;  // double: registers spill beyond
     constexpr int most_packs = sizeof(T) == 8 ? most_kept_softmax_packs : largest_softmax_packs;
     const auto power_of_two = [](int64_t n) { return n <= 1 ? 1 : n <= 2 ? 2 : 4; };
-    if (packs <= 8) return {2, power_of_two(ceil_divide(packs, 2)), small_block / 2};
-    if (packs <= 32) return {8, power_of_two(ceil_divide(packs, 8)), small_block / 8};
+    if (packs <= 8) return {2, power_of_two(ceil_divide(packs, 2)), small_team_block / 2};
+    if (packs <= 32) return {8, power_of_two(ceil_divide(packs, 8)), small_team_block / 8};
     if (packs <= 4 * warp_size) {
-        return {warp_size, static_cast<int>(ceil_divide(packs, warp_size)), small_block / warp_size};
+        return {warp_size, static_cast<int>(ceil_divide(packs, warp_size)), small_team_block / warp_size};
     }
     if (packs <= 4 * preferred_softmax_threads) {
         const int fewest = rows <= 2 * multiprocessor_count() ? 1 : 2;
         const int each = std::max(fewest, static_cast<int>(ceil_divide(packs, preferred_softmax_threads)));
         return {whole_warps(ceil_divide(packs, each)), each, 1};
     }
-    constexpr int middle_threads = 512;
-    if (packs <= 4 * middle_threads) return {middle_threads, 4, 1};
+    if (packs <= 4 * large_team_block) return {large_team_block, 4, 1};
     if (packs <= 4 * most_threads) {
         // With two blocks of 1024 threads, 16-bit elements spill out of the registers.
-        return sizeof(T) < 4 ? row_team{middle_threads, 8, 1} : row_team{most_threads, 4, 1};
+        return sizeof(T) < 4 ? row_team{large_team_block, 8, 1} : row_team{most_threads, 4, 1};
     }
     if (packs <= int64_t{most_packs} * most_threads) return {most_threads, most_packs, 1};
     return {0, 0, 0};

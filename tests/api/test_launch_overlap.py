@@ -13,8 +13,9 @@ import pytest
 from tests.harness.targets import Target
 
 
-def test_results_are_the_same(oprt: Any, target: Target) -> None:
-    values = np.random.default_rng(1).standard_normal((37, 1003), dtype=np.float32)
+@pytest.mark.parametrize("shape", [(37, 1003), (64, 1024), (2, 131072), (70, 32776)])
+def test_results_are_the_same(oprt: Any, target: Target, shape: tuple[int, int]) -> None:
+    values = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
     with oprt.Stream(**target.where) as stream, oprt.from_numpy(values, **target.where) as x:
 
         def chain() -> list[Any]:

@@ -12,8 +12,6 @@ namespace oprt {
 __device__ __forceinline__ void wait_for_previous_kernels(previous_kernels) {}
 __device__ __forceinline__ void let_next_kernel_start() {}
 
-inline bool device_has_clusters() { return false; }
-
 // Dynamic shared memory up to the device's limit (64 KiB) needs no permission; above it the launch fails.
 inline mcError_t allow_dynamic_shared(const void *, size_t) { return mcSuccess; }
 

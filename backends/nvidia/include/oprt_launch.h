@@ -24,17 +24,14 @@ __device__ __forceinline__ void let_next_kernel_start() {
 #endif
 }
 
-// Overlapped launches and clusters came with compute capability 9.0.
-inline bool device_has_clusters() { return OPRT_HAS_CLUSTER && compute_capability_major() >= 9; }
-
 // What launches have to know of a kernel on a device.
 struct kernel_facts {
     const void *kernel;  // null: nothing is known here
     int device;
     size_t static_shared_bytes;
-    // Whether its code waits (wait_for_previous_kernels): it has to be compiled for 9.0, too. A newer device also runs
-    // code for an older one, translated when it is loaded, in which the wait is nothing.
-    bool waits;
+    // Whether its code has what came with compute capability 9.0: the wait of overlapped launches, and clusters. A newer
+    // device also runs code for an older one, translated when it is loaded, in which both are nothing.
+    bool is_for_9;
     bool may_use_all_shared;
 };
 
@@ -54,9 +51,8 @@ inline cudaError_t find_kernel_facts(kernel_facts **facts, const void *kernel) {
     if (known.kernel == kernel && known.device == device) return cudaSuccess;
     cudaFuncAttributes attributes;
     if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess) return error;
-    constexpr int first_that_waits = 90;
-    const bool waits = device_has_clusters() && attributes.ptxVersion >= first_that_waits;
-    known = {kernel, device, attributes.sharedSizeBytes, waits, false};
+    const bool is_for_9 = compute_capability_major() >= 9 && attributes.ptxVersion >= 90;
+    known = {kernel, device, attributes.sharedSizeBytes, is_for_9, false};
     return cudaSuccess;
 }
 
@@ -82,6 +78,17 @@ inline cudaError_t allow_dynamic_shared(const void *kernel, size_t shared_bytes)
 
 #if !defined(OPRT_EMULATOR)
 
+// Whether a kernel may be launched in clusters with so much dynamic shared memory a block.
+inline bool may_launch_clusters(const void *kernel, size_t shared_bytes) {
+    kernel_facts *facts = nullptr;
+    if (record_if_failed("FuncGetAttributes", find_kernel_facts(&facts, kernel)) || !facts->is_for_9) return false;
+    int most_bytes = 0;
+    const cudaError_t error =
+        cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, facts->device);
+    return !record_if_failed("DeviceGetAttribute", error) &&
+           facts->static_shared_bytes + shared_bytes <= static_cast<size_t>(most_bytes);
+}
+
 // More than 8 blocks in a cluster are not portable: the kernel has to be allowed to, and the device may refuse.
 inline cudaError_t allow_cluster(const void *kernel, unsigned cluster_blocks) {
     constexpr unsigned portable_blocks = 8;
@@ -95,7 +102,7 @@ inline cudaError_t launch_address(const void *kernel, const launch_config &confi
     if (overlap) {
         kernel_facts *facts = nullptr;
         if (const cudaError_t error = find_kernel_facts(&facts, kernel); error != cudaSuccess) return error;
-        waits = facts->waits;
+        waits = facts->is_for_9;
     }
     cudaLaunchAttribute attributes[2];
     unsigned count = 0;

@@ -48,29 +48,28 @@ void launch_reduce_sum_team(const row_team &team, const reduce_sum_plan &plan, c
 template <int lanes, int most_threads, typename Rows, typename T>
 void launch_reduce_sum_packs(const row_team &team, const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
                              stream_t stream) {
-    switch (team.packs) {
-        case 1: return launch_reduce_sum_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
-        case 2: return launch_reduce_sum_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
-        case 3: return launch_reduce_sum_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
-        case 4: return launch_reduce_sum_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
-        default: return launch_reduce_sum_team<lanes, 8, most_threads, Rows>(team, plan, buffers, stream);
+    if (team.packs == 1) return launch_reduce_sum_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
+    if (team.packs == 2) return launch_reduce_sum_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
+    if constexpr (lanes == warp_size) {  // smaller teams have 1, 2 or 4
+        if (team.packs == 3) return launch_reduce_sum_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
+        if (team.packs == 8) return launch_reduce_sum_team<lanes, 8, most_threads, Rows>(team, plan, buffers, stream);
     }
+    launch_reduce_sum_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
 }
 
 template <typename Rows, typename T>
 void launch_reduce_sum_vectorised_of(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers,
                                      stream_t stream) {
-    constexpr int small_block = 128;
-    constexpr int block = 512;
-    const row_team team = reduce_sum_team<T>(pack_count<T>(plan.columns, 0), plan.rows);
-    if (team.threads == 2) return launch_reduce_sum_packs<2, small_block, Rows>(team, plan, buffers, stream);
-    if (team.threads == 8) return launch_reduce_sum_packs<8, small_block, Rows>(team, plan, buffers, stream);
-    launch_reduce_sum_packs<warp_size, block, Rows>(team, plan, buffers, stream);
+    const row_team team = reduce_sum_team(pack_count<T>(plan.columns, 0), plan.rows);
+    if (team.threads == 2) return launch_reduce_sum_packs<2, small_team_block, Rows>(team, plan, buffers, stream);
+    if (team.threads == 8) return launch_reduce_sum_packs<8, small_team_block, Rows>(team, plan, buffers, stream);
+    launch_reduce_sum_packs<warp_size, large_team_block, Rows>(team, plan, buffers, stream);
 }
 
 template <typename T>
 void launch_reduce_sum_vectorised(const reduce_sum_plan &plan, const reduce_sum_buffers<T> &buffers, stream_t stream) {
-    if (!has_contiguous_rows(plan)) return launch_reduce_sum_warp(plan, buffers, stream);
+    // A grid has no more than 2^31 - 1 blocks; `warp` loops over any number of rows.
+    if (!has_contiguous_rows(plan) || plan.rows > INT32_MAX) return launch_reduce_sum_warp(plan, buffers, stream);
     if (has_even_rows(plan, buffers)) {
         return launch_reduce_sum_vectorised_of<even_rows<2>>(plan, buffers, stream);
     }

@@ -197,27 +197,27 @@ void launch_softmax_team(const row_team &team, const softmax_plan &plan, const s
 template <int lanes, int most_threads, typename Rows, typename T>
 void launch_softmax_packs(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
                           stream_t stream) {
-    switch (team.packs) {
-        case 1: return launch_softmax_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
-        case 2: return launch_softmax_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
-        case 3: return launch_softmax_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
-        default: return launch_softmax_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
+    if (team.packs == 1) return launch_softmax_team<lanes, 1, most_threads, Rows>(team, plan, buffers, stream);
+    if (team.packs == 2) return launch_softmax_team<lanes, 2, most_threads, Rows>(team, plan, buffers, stream);
+    if constexpr (lanes == warp_size) {  // smaller teams have 1, 2 or 4
+        if (team.packs == 3) return launch_softmax_team<lanes, 3, most_threads, Rows>(team, plan, buffers, stream);
     }
+    launch_softmax_team<lanes, 4, most_threads, Rows>(team, plan, buffers, stream);
 }
 
 template <typename Rows, typename T>
 void launch_softmax_registers_of(const row_team &team, const softmax_plan &plan, const softmax_buffers<T> &buffers,
                                  stream_t stream) {
-    constexpr int small_block = 128;
-    constexpr int block = 512;
-    if (team.threads == 2) return launch_softmax_packs<2, small_block, Rows>(team, plan, buffers, stream);
-    if (team.threads == 8) return launch_softmax_packs<8, small_block, Rows>(team, plan, buffers, stream);
+    if (team.threads == 2) return launch_softmax_packs<2, small_team_block, Rows>(team, plan, buffers, stream);
+    if (team.threads == 8) return launch_softmax_packs<8, small_team_block, Rows>(team, plan, buffers, stream);
     if constexpr (sizeof(T) < 4) {
-        if (team.threads == block && team.packs == largest_softmax_packs) {
-            return launch_softmax_team<warp_size, largest_softmax_packs, block, Rows>(team, plan, buffers, stream);
+        if (team.threads == large_team_block && team.packs == largest_softmax_packs) {
+            return launch_softmax_team<warp_size, largest_softmax_packs, large_team_block, Rows>(team, plan, buffers,
+                                                                                                 stream);
         }
     }
-    if (team.threads <= block) return launch_softmax_packs<warp_size, block, Rows>(team, plan, buffers, stream);
+    if (team.threads <= large_team_block)
+        return launch_softmax_packs<warp_size, large_team_block, Rows>(team, plan, buffers, stream);
     constexpr int large = max_block_threads;
     if constexpr (sizeof(T) == 4) {
         if (team.packs == most_kept_softmax_packs) {
@@ -236,7 +236,9 @@ row_team softmax_team_of(const softmax_plan &plan, bool aligned) {
 
 template <typename T>
 bool fits_softmax_registers(const softmax_plan &plan, const softmax_buffers<T> &buffers) {
-    return has_contiguous_rows(plan) && softmax_team_of<T>(plan, has_even_rows(plan, buffers)).threads > 0;
+    // A grid has no more than 2^31 - 1 blocks; `online` loops over any number of rows.
+    return has_contiguous_rows(plan) && plan.rows <= INT32_MAX &&
+           softmax_team_of<T>(plan, has_even_rows(plan, buffers)).threads > 0;
 }
 
 template <typename T>

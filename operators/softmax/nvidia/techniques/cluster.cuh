@@ -161,10 +161,14 @@ __global__ void __launch_bounds__(threads, max_block_threads / threads)
     waiting.store(whole);
 }
 
+constexpr size_t softmax_cluster_shared_bytes(int threads) {
+    return static_cast<size_t>(softmax_cluster_shared_packs) * threads * pack_bytes;
+}
+
 template <int threads, typename Rows, typename T>
 void launch_softmax_cluster_of(const softmax_plan &plan, const softmax_buffers<T> &buffers,
                                const softmax_cluster_shape &shape, stream_t stream) {
-    constexpr size_t shared_bytes = size_t{softmax_cluster_shared_packs} * threads * pack_bytes;
+    constexpr size_t shared_bytes = softmax_cluster_shared_bytes(threads);
     constexpr int blocks_at_once = max_block_threads / threads;
     launch_config config{dim3(static_cast<unsigned>(plan.rows * shape.blocks)), threads, shared_bytes, stream};
     config.cluster_blocks = static_cast<unsigned>(shape.blocks);
@@ -174,10 +178,18 @@ void launch_softmax_cluster_of(const softmax_plan &plan, const softmax_buffers<T
                        shape.blocks, shape.pause_ns, rows_at_once, Rows(plan.outer));
 }
 
+// blocks 0: rows do not go through clusters here.
 template <typename T>
 softmax_cluster_shape softmax_cluster_of(const softmax_plan &plan, bool aligned) {
-    if (sizeof(T) == 8 || !device_has_clusters() || !has_contiguous_rows(plan)) return {0, 0, 0};
-    return softmax_cluster_shape_for(pack_count<T>(plan.columns, 0), aligned);
+    if constexpr (sizeof(T) < 8) {
+        if (has_contiguous_rows(plan)) {
+            const softmax_cluster_shape shape = softmax_cluster_shape_for(pack_count<T>(plan.columns, 0), aligned);
+            // Any instance tells what the code of all of them is for.
+            const auto kernel = reinterpret_cast<const void *>(softmax_cluster<T, max_block_threads, even_rows<2>>);
+            if (may_launch_clusters(kernel, softmax_cluster_shared_bytes(shape.threads))) return shape;
+        }
+    }
+    return {0, 0, 0};
 }
 
 template <typename Rows, typename T>

@@ -23,7 +23,8 @@ struct launch_config {
 };
 
 // Overlapped launches. Such a kernel may start while the kernels before it in its stream are still finishing, which
-// hides the start of its blocks; where the device or the descriptor does not allow it, it starts in order as always.
+// hides the start of its blocks: launch_overlapping if the descriptor asks for it, launch_behind always. Where the device
+// does not allow it, it starts in order as always.
 //
 // It is right because every thread waits before its first access of memory (reads, writes and atomics alike) and the
 // wait returns only when all kernels before have completed and what they wrote is visible. So nothing is read too

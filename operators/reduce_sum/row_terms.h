@@ -40,17 +40,22 @@ __device__ __forceinline__ accumulate_t<T> sum_of_pack(const pack<T> &terms) {
     return sum;
 }
 
+// Of several packs, added up plainly: at most 64 terms.
+template <int packs, typename T>
+__device__ __forceinline__ accumulate_t<T> sum_of_several(const pack_words (&loaded)[packs]) {
+    accumulate_t<T> sum = sum_of_pack(pack_of<T>(loaded[0]));
+#pragma unroll
+    for (int k = 1; k < packs; ++k) sum += sum_of_pack(pack_of<T>(loaded[k]));
+    return sum;
+}
+
 // Sum of the packs member, member + members, ... of terms: [count], neighbours in memory, beginning anywhere; `packs` of
-// them under way at once and added up plainly, at most 64 terms.
+// them under way at once.
 template <int packs, typename T>
 __device__ __forceinline__ accumulate_t<T> sum_of_packs(const T *terms, int64_t count, int member, int members) {
     running_sum<accumulate_t<T>> sum;
-    read_packs<packs>(terms, count, from_accumulate<T>(0), member, members, [&](const pack_words(&loaded)[packs]) {
-        accumulate_t<T> several = sum_of_pack(pack_of<T>(loaded[0]));
-#pragma unroll
-        for (int k = 1; k < packs; ++k) several += sum_of_pack(pack_of<T>(loaded[k]));
-        sum.add(several);
-    });
+    read_packs<packs>(terms, count, from_accumulate<T>(0), member, members,
+                      [&](const pack_words(&loaded)[packs]) { sum.add(sum_of_several<packs, T>(loaded)); });
     return sum.total();
 }
 
@@ -58,20 +63,8 @@ __device__ __forceinline__ accumulate_t<T> sum_of_packs(const T *terms, int64_t 
 template <int packs, typename T>
 __device__ __forceinline__ accumulate_t<T> sum_of_whole_packs(const T *terms, int count, int member, int members) {
     running_sum<accumulate_t<T>> sum;
-    const pack_words zeros = words_of(filled_pack(from_accumulate<T>(0)));
-    for (int first = member; first < count; first += packs * members) {
-        pack_words loaded[packs];
-#pragma unroll
-        for (int k = 0; k < packs; ++k) {
-            const int place = first + k * members;
-            loaded[k] = zeros;
-            if (place < count) loaded[k] = load_aligned_words(terms + static_cast<int64_t>(place) * pack<T>::size);
-        }
-        accumulate_t<T> several = sum_of_pack(pack_of<T>(loaded[0]));
-#pragma unroll
-        for (int k = 1; k < packs; ++k) several += sum_of_pack(pack_of<T>(loaded[k]));
-        sum.add(several);
-    }
+    read_whole_packs<packs>(terms, count, from_accumulate<T>(0), member, members,
+                            [&](const pack_words(&loaded)[packs]) { sum.add(sum_of_several<packs, T>(loaded)); });
     return sum.total();
 }
 

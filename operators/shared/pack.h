@@ -178,6 +178,22 @@ __device__ __forceinline__ void read_packs(const T *array, int64_t count, T fill
     if (member == members - 1 && has_tail) use_end(whole_end);
 }
 
+// The same of `count` whole packs from a 16-byte address on, which takes a fraction of the code.
+template <int unroll, typename T, typename Use>
+__device__ __forceinline__ void read_whole_packs(const T *array, int count, T fill, int member, int members, Use use) {
+    const pack_words outside = words_of(filled_pack(fill));
+    for (int first = member; first < count; first += unroll * members) {
+        pack_words packs[unroll];
+#pragma unroll
+        for (int k = 0; k < unroll; ++k) {
+            const int place = first + k * members;
+            packs[k] = outside;
+            if (place < count) packs[k] = load_aligned_words(array + static_cast<int64_t>(place) * pack<T>::size);
+        }
+        use(packs);
+    }
+}
+
 // As load_pack, for writing; elements outside of the array are dropped.
 template <typename T>
 __device__ __forceinline__ void store_pack(T *array, int64_t first, int64_t count, const pack<T> &source) {

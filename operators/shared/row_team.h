@@ -71,6 +71,21 @@ struct any_rows {
     }
 };
 
+// A row cut into pieces of equal length: piece p of all rows is piece p % pieces of row p / pieces. It has `count` columns
+// from `begin` on; the last pieces have fewer, or none.
+struct row_piece {
+    int64_t row;
+    int64_t begin;
+    int64_t count;
+};
+
+__device__ __forceinline__ row_piece piece_of_row(unsigned piece, int pieces, int64_t piece_columns, int64_t columns) {
+    const unsigned row = piece / static_cast<unsigned>(pieces);
+    const int64_t begin = (piece - row * pieces) * piece_columns;
+    const int64_t left = begin < columns ? columns - begin : 0;
+    return {row, begin, left < piece_columns ? left : piece_columns};
+}
+
 // The row of this thread's team; may lie past the last one.
 __device__ __forceinline__ int64_t team_row() { return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; }
 

@@ -34,12 +34,6 @@ bool has_even_rows(const softmax_plan &plan, const softmax_buffers<T> &buffers) 
            has_aligned_rows(buffers.x, plan.outer.strides[1], plan.outer.ndim);
 }
 
-template <typename T>
-__device__ __forceinline__ void to_accumulate_pack(accumulate_t<T> (&values)[pack<T>::size], const pack<T> &source) {
-#pragma unroll
-    for (int i = 0; i < pack<T>::size; ++i) values[i] = to_accumulate(source.values[i]);
-}
-
 // -inf in T: what softmax may read outside of a row without noticing.
 template <typename T>
 __device__ __forceinline__ T lowest_element() {
@@ -93,18 +87,9 @@ template <typename T>
 __device__ __forceinline__ softmax_part<accumulate_t<T>> part_of_whole_packs(const T *x, int count, int member,
                                                                              int members) {
     constexpr int unroll = 4;
-    const pack_words outside = words_of(filled_pack(lowest_element<T>()));
     running_softmax<accumulate_t<T>> running;
-    for (int first = member; first < count; first += unroll * members) {
-        pack_words packs[unroll];
-#pragma unroll
-        for (int k = 0; k < unroll; ++k) {
-            const int place = first + k * members;
-            packs[k] = outside;
-            if (place < count) packs[k] = load_aligned_words(x + static_cast<int64_t>(place) * pack<T>::size);
-        }
-        add_packs<unroll, T>(running, packs);
-    }
+    read_whole_packs<unroll>(x, count, lowest_element<T>(), member, members,
+                             [&](const pack_words(&packs)[unroll]) { add_packs<unroll, T>(running, packs); });
     return running.part();
 }
 

@@ -1,9 +1,6 @@
-"""Shapes of the relu benchmark: one launch-bound size, primes, and sizes that only memory limits."""
+"""Shapes of the relu benchmark: lengths from a few microseconds up to what only memory limits."""
 
-from tests.benchmark.workload import Workload, row
-
-LENGTHS = (1001000, 4093000, 65521000)
-DTYPES = ("float32", "float16", "bfloat16")
+from tests.benchmark.workload import DTYPES, LENGTHS, Workload, row
 
 WORKLOAD = Workload(
     "relu",

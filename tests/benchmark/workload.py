@@ -21,6 +21,26 @@ def no_axes(case: Case) -> tuple[int, ...]:
     return ()
 
 
+# What operators of one kind are measured with on a GPU.
+DTYPES = ("float32", "float16", "bfloat16")
+LENGTHS = (1001000, 4093000, 65521000)
+# Rows of one warp's work up to one row that all of the device has to share.
+ROW_SHAPES = (
+    (144, 1280),
+    (1008, 1280),
+    (1008, 2304),
+    (2032, 2304),
+    (784, 3840),
+    (4080, 1536),
+    (16384, 1024),
+    (4096, 4096),
+    (4096, 32768),
+    (1024, 131072),
+    (64, 1048576),
+    (1, 67108864),
+)
+
+
 @dataclass(frozen=True)
 class Workload:
     """The shapes of one operator's benchmark; the emulator and a quick run get smaller ones."""

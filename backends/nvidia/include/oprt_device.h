@@ -13,7 +13,7 @@
 
 // 1 where launches may have thread block clusters, the same in every pass of the compiler; the emulator has none. A
 // cluster kernel's body stands inside OPRT_ARCH_HAS_CLUSTER, which is 1 only while compiling for an architecture that
-// has them; a launcher asks device_has_clusters().
+// has them; a launcher asks may_launch_clusters().
 #if defined(OPRT_EMULATOR)
 #define OPRT_HAS_CLUSTER 0
 #else

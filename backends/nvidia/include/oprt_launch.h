@@ -35,16 +35,12 @@ struct kernel_facts {
     bool may_use_all_shared;
 };
 
-// Place of an address in a small table of 2^bits answers: multiplication by 2^64 over the golden ratio spreads addresses.
-inline size_t spread_address(const void *address, int bits) {
-    return static_cast<size_t>((reinterpret_cast<uintptr_t>(address) * uint64_t{0x9E3779B97F4A7C15}) >> (64 - bits));
-}
-
 // The current device's; kept for each thread, so that a launch asks nothing and takes no lock.
 inline cudaError_t find_kernel_facts(kernel_facts **facts, const void *kernel) {
-    constexpr int bits = 6;
-    thread_local kernel_facts kept[1 << bits];
-    kernel_facts &known = kept[spread_address(kernel, bits)];
+    constexpr int places = 64;
+    constexpr int function_alignment = 16;
+    thread_local kernel_facts kept[places];
+    kernel_facts &known = kept[reinterpret_cast<uintptr_t>(kernel) / function_alignment % places];
     *facts = &known;
     int device = 0;
     if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;

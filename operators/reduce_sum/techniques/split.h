@@ -13,21 +13,6 @@
 
 namespace oprt {
 
-// Split s of a row has the columns from s * split_columns on, the last ones maybe none.
-struct reduce_sum_split {
-    int64_t row;
-    int64_t begin;
-    int64_t count;
-};
-
-// The split of this block.
-__device__ __forceinline__ reduce_sum_split split_of_block(int splits, int64_t columns, int64_t split_columns) {
-    const unsigned row = blockIdx.x / static_cast<unsigned>(splits);
-    const int64_t begin = (blockIdx.x - row * splits) * split_columns;
-    const int64_t left = begin < columns ? columns - begin : 0;
-    return {row, begin, left < split_columns ? left : split_columns};
-}
-
 // A block a split. parts: [rows, splits]; x: [rows, columns], even_rows
 template <typename T, int block_threads, int packs>
 __global__ void __launch_bounds__(block_threads)
@@ -36,7 +21,7 @@ __global__ void __launch_bounds__(block_threads)
     using A = accumulate_t<T>;
     __shared__ A partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    const reduce_sum_split split = split_of_block(splits, columns, split_columns);
+    const row_piece split = piece_of_row(blockIdx.x, splits, split_columns, columns);
     const T *terms = x + places.offsets_of(split.row).of[1] + split.begin;
     const int whole_packs = static_cast<int>(split.count / pack<T>::size);
     wait_for_previous_kernels(previous);
@@ -54,7 +39,7 @@ __global__ void __launch_bounds__(block_threads)
     using A = accumulate_t<T>;
     __shared__ A partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    const reduce_sum_split split = split_of_block(splits, plan.columns, split_columns);
+    const row_piece split = piece_of_row(blockIdx.x, splits, split_columns, plan.columns);
     const T *x_row = x + offsets_at(plan.outer, split.row).of[1];
     const int64_t end = split.begin + split.count;
     wait_for_previous_kernels(previous);

@@ -14,22 +14,6 @@
 
 namespace oprt {
 
-// Piece p of the rows: piece p % pieces of row p / pieces, which has `count` columns from `begin` on, the last ones fewer
-// or none.
-struct softmax_piece {
-    int64_t row;
-    int64_t begin;
-    int64_t count;
-};
-
-__device__ __forceinline__ softmax_piece piece_of_row(unsigned piece, int pieces, int64_t piece_columns,
-                                                      int64_t columns) {
-    const unsigned row = piece / static_cast<unsigned>(pieces);
-    const int64_t begin = (piece - row * pieces) * piece_columns;
-    const int64_t left = begin < columns ? columns - begin : 0;
-    return {row, begin, left < piece_columns ? left : piece_columns};
-}
-
 // The whole row's part. parts: [splits] in the workspace; partials: [block_threads / warp_size] in shared memory. All
 // threads of the block; each gets it.
 template <int block_threads, typename A>
@@ -50,7 +34,7 @@ __global__ void __launch_bounds__(block_threads)
     using A = accumulate_t<T>;
     __shared__ softmax_part<A> partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    const softmax_piece piece = piece_of_row(blockIdx.x, splits, split_columns, columns);
+    const row_piece piece = piece_of_row(blockIdx.x, splits, split_columns, columns);
     const T *x_piece = x + places.offsets_of(piece.row).of[1] + piece.begin;
     wait_for_previous_kernels(previous);
     let_next_kernel_start();
@@ -68,7 +52,7 @@ __global__ void __launch_bounds__(block_threads)
     using A = accumulate_t<T>;
     __shared__ softmax_part<A> partials[block_threads / warp_size];
     const int thread = static_cast<int>(threadIdx.x);
-    const softmax_piece piece = piece_of_row(blockIdx.x, splits, split_columns, plan.columns);
+    const row_piece piece = piece_of_row(blockIdx.x, splits, split_columns, plan.columns);
     const T *x_piece = x + offsets_at(plan.outer, piece.row).of[1] + piece.begin * plan.x_column_stride;
     wait_for_previous_kernels(previous);
     let_next_kernel_start();
@@ -88,7 +72,7 @@ __global__ void __launch_bounds__(block_threads)
     using A = accumulate_t<T>;
     __shared__ softmax_part<A> partials[block_threads / warp_size];
     constexpr int tile_columns = block_threads * packs * pack<T>::size;
-    const softmax_piece tile = piece_of_row(gridDim.x - 1 - blockIdx.x, tiles, tile_columns, columns);
+    const row_piece tile = piece_of_row(gridDim.x - 1 - blockIdx.x, tiles, tile_columns, columns);
     const operand_offsets<2> offset = places.offsets_of(tile.row);
     wait_for_previous_kernels(previous);
     softmax_share<T, packs, true, false> share(y + offset.of[0] + tile.begin, x + offset.of[1] + tile.begin,
@@ -107,7 +91,7 @@ __global__ void __launch_bounds__(block_threads)
     __shared__ softmax_part<A> partials[block_threads / warp_size];
     constexpr int tile_columns = block_threads * packs * pack<T>::size;
     const int thread = static_cast<int>(threadIdx.x);
-    const softmax_piece tile = piece_of_row(gridDim.x - 1 - blockIdx.x, tiles, tile_columns, plan.columns);
+    const row_piece tile = piece_of_row(gridDim.x - 1 - blockIdx.x, tiles, tile_columns, plan.columns);
     const operand_offsets<2> offset = offsets_at(plan.outer, tile.row);
     T *y_tile = y + offset.of[0] + tile.begin * plan.y_column_stride;
     const T *x_tile = x + offset.of[1] + tile.begin * plan.x_column_stride;
